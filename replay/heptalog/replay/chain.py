@@ -1,0 +1,20 @@
+"""The hash chain of one game: each event's hash covers the hash before it and its own public form.
+
+    hash = SHA-256( "heptalog.link.v1" 00 | previous hash, 32 bytes | length, 8 bytes big-endian | public form )
+
+The first event follows 32 zero bytes. The public form is the canonical protobuf of the event without its two chain
+fields and without sealed values and salts, so that a redacted copy has the same hashes as the record. The whole is
+described, with known answers, in docs/evidence.md; what is hashed can never change.
+"""
+
+from hashlib import sha256
+from typing import Final
+
+GENESIS: Final = bytes(32)
+HASH_SIZE: Final = 32
+_TAG: Final = b"heptalog.link.v1\0"
+
+
+def link(previous: bytes, public: bytes) -> bytes:
+    """The hash of the event with this public form, after the event with the hash `previous`."""
+    return sha256(_TAG + previous + len(public).to_bytes(8, "big") + public).digest()

@@ -1,0 +1,190 @@
+"""Where two recorded games part: the first event, the first state, and the result."""
+
+from collections.abc import Iterable, Sequence
+from itertools import zip_longest
+from typing import Any, TypeAlias
+
+from msgspec import UNSET, Struct, to_builtins
+from msgspec.structs import replace
+
+from heptalog.replay.errors import HeptalogError
+from heptalog.replay.events import Body, Event
+from heptalog.replay.fold import Closed, Fold
+from heptalog.replay.rules import ARBITER, State
+from heptalog.replay.seals import map_parts, sealable_parts, values_of
+
+Value: TypeAlias = Any
+
+
+class FieldDifference(Struct, frozen=True):
+    """One field that differs; `None` stands for what one side does not have."""
+
+    field: str
+    left: Value
+    right: Value
+
+
+class Parting(Struct, frozen=True):
+    """The sequence where something first differs, and how."""
+
+    sequence: int
+    fields: tuple[FieldDifference, ...]
+
+
+class Side(Struct, frozen=True):
+    """One of the two games, folded as far as its rules allow."""
+
+    events: int
+    error: HeptalogError | None = None
+    error_sequence: int = -1
+
+
+class Difference(Struct, frozen=True):
+    """How two games differ; nothing set where they do not."""
+
+    left: Side
+    right: Side
+    event: Parting | None = None
+    state: Parting | None = None
+    result: tuple[FieldDifference, ...] = ()
+
+    @property
+    def is_same(self) -> bool:
+        return self.event is None and self.state is None and not self.result
+
+
+def diff(left: Sequence[Event], right: Sequence[Event], *, with_envelope: bool = False) -> Difference:
+    """Compare two games: what happened, how it stood after each event, and how it ended.
+
+    Seals that only one side has make no difference, and neither do ids, recording times and hashes unless
+    `with_envelope`; times of the moves count where both sides have them.
+    """
+    left_fold, left_side = _folded(left)
+    right_fold, right_side = _folded(right)
+    return Difference(
+        left=left_side,
+        right=right_side,
+        event=_first_event(left, right, with_envelope=with_envelope),
+        state=_first_state(left_fold, right_fold),
+        result=_result(left_fold, right_fold),
+    )
+
+
+def flatten(value: Value, path: str = "") -> dict[str, Value]:
+    """The leaves of a tree of builtins by their paths: `hands[0].cards`, whole lists of plain values as one leaf."""
+    if isinstance(value, dict):
+        leaves: dict[str, Value] = {}
+        for name, item in value.items():
+            leaves.update(flatten(item, f"{path}.{name}" if path else name))
+        return leaves
+    if isinstance(value, list | tuple) and any(isinstance(item, dict | list | tuple) for item in value):
+        leaves = {}
+        for index, item in enumerate(value):
+            leaves.update(flatten(item, f"{path}[{index}]"))
+        return leaves
+    return {path: value}
+
+
+def _folded(events: Iterable[Event]) -> tuple[Fold | None, Side]:
+    fold: Fold | None = None
+    count = 0
+    for event in events:
+        try:
+            if fold is None:
+                fold = Fold(event.body)
+            else:
+                fold.advance(event.body)
+        except HeptalogError as error:
+            return fold, Side(count, error, event.sequence)
+        count += 1
+    return fold, Side(count)
+
+
+def _first_event(left: Sequence[Event], right: Sequence[Event], *, with_envelope: bool) -> Parting | None:
+    for index, (one, other) in enumerate(zip_longest(left, right)):
+        if one is None or other is None:
+            present = type((one or other).body).__name__
+            kinds = (None, present) if one is None else (present, None)
+            return Parting(index, (FieldDifference("event", *kinds),))
+        if fields := _event_fields(one, other, with_envelope=with_envelope):
+            return Parting(one.sequence, fields)
+    return None
+
+
+def _event_fields(one: Event, other: Event, *, with_envelope: bool) -> tuple[FieldDifference, ...]:
+    if type(one.body) is not type(other.body):
+        return (FieldDifference("event", type(one.body).__name__, type(other.body).__name__),)
+    found = []
+    if one.occurred_at and other.occurred_at and one.occurred_at != other.occurred_at:
+        found.append(FieldDifference("occurredAt", one.occurred_at, other.occurred_at))
+    if with_envelope:
+        for field in ("game_id", "event_id", "recorded_at", "recorded_by", "previous_hash", "hash"):
+            values = [_plain(getattr(event, field)) for event in (one, other)]
+            if values[0] != values[1]:
+                found.append(FieldDifference(field, *values))
+    if one.body != other.body:
+        left_body, right_body = _comparable(one.body, other.body)
+        found += _leaves_that_differ(to_builtins(left_body), to_builtins(right_body))
+    return tuple(found)
+
+
+def _comparable(one: Body, other: Body) -> tuple[Body, Body]:
+    """Both bodies without what says nothing about the game: seals, save where only they can be compared."""
+    if not one.sealed:
+        return one, other
+    pairs = zip_longest(sealable_parts(one), sealable_parts(other))
+    same_secrets = all(
+        left is not None and right is not None and _has_one_secret(left[1], right[1]) for left, right in pairs
+    )
+    return _without_secrets(one, keep_values=not same_secrets), _without_secrets(other, keep_values=not same_secrets)
+
+
+def _has_one_secret(left: Any, right: Any) -> bool:
+    if values_of(left) and values_of(right):
+        return values_of(left) == values_of(right)
+    if left.seal is UNSET or right.seal is UNSET:
+        return values_of(left) == values_of(right)
+    return bool(left.seal.commitment == right.seal.commitment)
+
+
+def _without_secrets(body: Body, *, keep_values: bool) -> Body:
+    def strip(part: Any) -> Any:
+        return replace(part, seal=UNSET, **({} if keep_values else {part.value_field: ()}))
+
+    return map_parts(body, strip)
+
+
+def _first_state(left: Fold | None, right: Fold | None) -> Parting | None:
+    if left is None or right is None:
+        return None
+    for sequence, (one, other) in enumerate(zip(left.states, right.states, strict=False)):
+        if one is other or one == other:
+            continue
+        if fields := tuple(_leaves_that_differ(_shown(left, one), _shown(right, other))):
+            return Parting(sequence, fields)
+    return None
+
+
+def _shown(fold: Fold, state: State) -> dict[str, Value]:
+    """A state as the arbiter sees it, in words that people and programs can read."""
+    inner = state.state if isinstance(state, Closed) else state
+    shown: dict[str, Value] = to_builtins(fold.rules.view(inner, ARBITER))
+    return {**shown, "over": state.over, "winners": state.winners, "toAct": state.to_act}
+
+
+def _result(left: Fold | None, right: Fold | None) -> tuple[FieldDifference, ...]:
+    results = [{} if fold is None else to_builtins(fold.standing()) for fold in (left, right)]
+    return tuple(_leaves_that_differ(*results))
+
+
+def _leaves_that_differ(one: Value, other: Value) -> list[FieldDifference]:
+    left, right = flatten(one), flatten(other)
+    return [
+        FieldDifference(path, left.get(path), right.get(path))
+        for path in dict.fromkeys([*left, *right])
+        if left.get(path) != right.get(path)
+    ]
+
+
+def _plain(value: Value) -> Value:
+    return value.hex() if isinstance(value, bytes) else value

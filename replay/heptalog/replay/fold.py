@@ -1,0 +1,190 @@
+"""Folding: from events to states, one after the other; the arbiter's rulings live here once, for all games.
+
+A fold keeps every state it has passed. They are frozen and share what did not change, so this costs little, and a
+takeback is exact whatever it names: the state becomes the very one that was reported then.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import TypeAlias
+
+from msgspec import Struct
+
+from heptalog.replay.errors import Code, Refused
+from heptalog.replay.events import Body, GameClosed, GameStarted, MovesRetracted, NoteAdded
+from heptalog.replay.outcomes import GameEndedByArbiter, MovesTakenBack, Outcome
+from heptalog.replay.registry import rules_of
+from heptalog.replay.rules import AnyRules, State
+
+Outcomes: TypeAlias = tuple[Outcome, ...]
+
+
+class Closed(Struct, frozen=True, gc=False):
+    """A game that the arbiter ended: the state as it was left, and the ruling on top."""
+
+    state: State
+    closing: GameClosed
+
+    @property
+    def scores(self) -> tuple[int, ...]:
+        return self.state.scores
+
+    @property
+    def to_act(self) -> tuple[int, ...]:
+        return ()
+
+    @property
+    def round(self) -> int:
+        return self.state.round
+
+    @property
+    def over(self) -> bool:
+        return True
+
+    @property
+    def winners(self) -> tuple[int, ...]:
+        return self.closing.winners
+
+
+class Standing(Struct, frozen=True, rename="camel"):
+    """What a replay reports after every event (the contract of the game file)."""
+
+    sequence: int
+    scores: tuple[int, ...]
+    to_act: tuple[int, ...]
+    round: int
+    over: bool
+    winners: tuple[int, ...]
+
+
+class Fold:
+    """One game as far as it has been folded. `states[n]` is the state after sequence `n`."""
+
+    __slots__ = ("_apply", "_check", "_kinds", "rules", "started", "state", "states")
+
+    def __init__(self, started: Body) -> None:
+        """Begin with the body of sequence 0. Raises Refused where it does not start a game that is known here."""
+        if not isinstance(started, GameStarted):
+            raise Refused(Code.NOT_STARTED, rule="game-file", kind=type(started).__name__)
+        check_players(started)
+        self.rules: AnyRules = rules_of(started)
+        self.started = started
+        self.state: State = self.rules.initial(started)
+        self.states: list[State] = [self.state]
+        self._kinds = frozenset(self.rules.bodies)
+        self._check = self.rules.check
+        self._apply = self.rules.apply
+
+    @property
+    def sequence(self) -> int:
+        """The sequence of the last event folded."""
+        return len(self.states) - 1
+
+    def check(self, body: Body) -> None:
+        """Raise Refused unless `body` may come next. Changes nothing."""
+        if type(body) in self._kinds and type(self.state) is not Closed:
+            self._check(self.state, body)
+        else:
+            self._check_ruling(body)
+
+    def apply(self, body: Body) -> Outcomes:
+        """Take the next event, which has been checked, and give what follows from it."""
+        if type(body) in self._kinds:
+            self.state, outcomes = self._apply(self.state, body)
+        else:
+            self.state, outcomes = self._apply_ruling(body)
+        self.states.append(self.state)
+        return outcomes
+
+    def advance(self, body: Body) -> Outcomes:
+        """Check and apply in one."""
+        self.check(body)
+        return self.apply(body)
+
+    def truncate(self, sequence: int) -> None:
+        """Forget everything after `sequence`: what was applied in advance did not happen after all."""
+        del self.states[sequence + 1 :]
+        self.state = self.states[-1]
+
+    def standing(self) -> Standing:
+        """The report after the last event."""
+        return standing_of(self.sequence, self.state)
+
+    def _check_ruling(self, body: Body) -> None:
+        match body:
+            case NoteAdded():
+                return
+            case MovesRetracted(to_sequence=to_sequence):
+                if not 0 <= to_sequence <= self.sequence:
+                    raise Refused(
+                        Code.RETRACTION_INVALID, rule="game-file", to_sequence=to_sequence, head=self.sequence
+                    )
+            case GameClosed(winners=winners):
+                if self.state.over:
+                    raise Refused(Code.GAME_OVER, rule="game-file")
+                self._check_winners(winners)
+            case GameStarted():
+                raise Refused(Code.ALREADY_STARTED, rule="game-file")
+            case _ if type(body) in self._kinds:
+                raise Refused(Code.GAME_OVER, rule="game-file")
+            case _:
+                raise Refused(
+                    Code.EVENT_FOREIGN, rule="game-file", kind=type(body).__name__, ruleset=self.rules.key
+                )
+
+    def _check_winners(self, winners: tuple[int, ...]) -> None:
+        seat_count = len(self.started.players)
+        side_count = len(self.state.scores)
+        for seat in winners:
+            if not 0 <= seat < seat_count:
+                raise Refused(Code.SEAT_UNKNOWN, rule="game-file", seat=seat, seats=seat_count)
+        if any(left >= right for left, right in zip(winners, winners[1:], strict=False)):
+            raise Refused(Code.CLOSING_INVALID, rule="game-file", problem="winners ascend, each named once")
+        for seat in winners:
+            if any(partner not in winners for partner in range(seat % side_count, seat_count, side_count)):
+                raise Refused(Code.CLOSING_INVALID, rule="game-file", problem="partners win together or not at all")
+
+    def _apply_ruling(self, body: Body) -> tuple[State, Outcomes]:
+        match body:
+            case MovesRetracted(to_sequence=to_sequence):
+                return self.states[to_sequence], (MovesTakenBack(to_sequence),)
+            case GameClosed(winners=winners):
+                return Closed(self.state, body), (GameEndedByArbiter(winners),)
+            case _:
+                assert type(body) is NoteAdded, "only what was checked is applied"
+                return self.state, ()
+
+
+def check_players(started: GameStarted) -> None:
+    """Raise Refused unless every player has an id of their own. How many there may be is each game's own."""
+    ids = [player.id for player in started.players]
+    for seat, player_id in enumerate(ids):
+        if not player_id:
+            raise Refused(Code.PLAYERS_INVALID, rule="game-file", seat=seat, problem="a player without an id")
+        if player_id in ids[:seat]:
+            raise Refused(Code.PLAYERS_INVALID, rule="game-file", seat=seat, problem="two players with one id")
+
+
+def standing_of(sequence: int, state: State) -> Standing:
+    """The report for a state."""
+    return Standing(sequence, state.scores, state.to_act, state.round, state.over, state.winners)
+
+
+def scan(bodies: Iterable[Body]) -> Iterator[tuple[Fold, Outcomes]]:
+    """Fold event by event; the fold as it stands, and what followed, after each."""
+    fold: Fold | None = None
+    for body in bodies:
+        if fold is None:
+            fold = Fold(body)
+            yield fold, ()
+        else:
+            yield fold, fold.advance(body)
+
+
+def fold_all(bodies: Iterable[Body]) -> Fold:
+    """Fold all of a game. Raises Refused at the first event that the rules do not allow."""
+    fold: Fold | None = None
+    for fold, _ in scan(bodies):
+        pass
+    if fold is None:
+        raise Refused(Code.NOT_STARTED, rule="game-file", kind="nothing")
+    return fold

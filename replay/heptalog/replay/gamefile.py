@@ -1,0 +1,272 @@
+"""The game file: one event a line, the proto3 JSON form of `Event`, read strictly and written compactly.
+
+Reading is msgspec's, typed and in one go; what msgspec does not look for, a name twice in one object, is found by
+writing what was read and comparing. Only where a line is wrong is it looked at again, slowly, to say what is wrong.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+from msgspec import UNSET, DecodeError, Struct, UnsetType, ValidationError, convert, defstruct, to_builtins
+from msgspec.json import Decoder, Encoder, format as format_json
+from msgspec.structs import fields
+
+from heptalog.replay.codec import BODIES, SECOND
+from heptalog.replay.errors import Code, Malformed
+from heptalog.replay.events import Body, Event, GameStarted, Part, Uint32, camel_name, snake_name
+from heptalog.replay.registry import GAMES
+
+LINE_SIZE_MAX: Final = 1 << 20
+
+_RULE: Final = "game-file"
+_STRICT: Final[dict[str, Any]] = {"frozen": True, "gc": False, "rename": "camel", "forbid_unknown_fields": True}
+
+# In a line the rules of gameStarted stand under the name of their game.
+_StartedLine: Any = defstruct(
+    "GameStarted",
+    [
+        *((info.name, info.type, info.default) if not info.required else (info.name, info.type)
+          for info in fields(GameStarted) if info.name != "rules"),
+        *((snake_name(rules.options), rules.options | UnsetType, UNSET) for rules in GAMES),
+    ],
+    omit_defaults=True,
+    **_STRICT,
+)
+_Line: Any = defstruct(
+    "Event",
+    [
+        ("sequence", Uint32 | UnsetType, UNSET),
+        ("game_id", str, ""),
+        ("event_id", str, ""),
+        ("occurred_at", str, ""),
+        ("recorded_at", str, ""),
+        ("recorded_by", str, ""),
+        ("previous_hash", bytes, b""),
+        ("hash", bytes, b""),
+        *((snake_name(body), (_StartedLine if body is GameStarted else body) | UnsetType, UNSET) for body in BODIES),
+    ],
+    omit_defaults=True,
+    **_STRICT,
+)
+_FIELDS: Final = {camel_name(body): snake_name(body) for body in BODIES}
+_STARTED: Final = camel_name(GameStarted)
+_OPTIONS: Final = tuple(snake_name(rules.options) for rules in GAMES)
+_SHARED: Final = tuple(info.name for info in fields(GameStarted) if info.name != "rules")
+
+_typed: Final = Decoder(_Line)
+_untyped: Final = Decoder()
+_encoder: Final = Encoder()
+
+_TIME: Final = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d)", re.ASCII)
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def read_events(lines: Iterable[bytes]) -> Iterator[Event]:
+    """The events of a game file, given as its lines; who reads the file bounds how long one may be.
+
+    Raises Malformed with the number of the line, and the line's own sequence where it can be told. That the events
+    follow each other is for the reader's reader to check (`heptalog.replay.verify`).
+    """
+    blank = 0
+    count = 0
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            blank = blank or number
+            continue
+        if blank:
+            raise _at(Malformed(Code.LINE_BLANK, rule=_RULE), line=blank, sequence=count)
+        try:
+            event = decode_line(line)
+        except Malformed as error:
+            raise _at(error, line=number, sequence=count) from None
+        yield event
+        count += 1
+    if not count:
+        raise Malformed(Code.GAME_EMPTY, rule=_RULE, line=1, sequence=0)
+
+
+def decode_line(line: bytes) -> Event:
+    """The event in one line. Raises Malformed."""
+    if len(line) > LINE_SIZE_MAX:
+        raise Malformed(Code.LINE_TOO_LONG, rule=_RULE, limit=LINE_SIZE_MAX)
+    try:
+        parsed = _typed.decode(line)
+        tree = _untyped.decode(line)
+    except (DecodeError, ValidationError, RecursionError) as error:
+        raise _diagnosis(line, error) from None
+    if _encoder.encode(tree) != format_json(line, indent=-1):
+        # Escapes and the like also make a difference, so this is only a reason to look.
+        _check_names(line)
+    names = [name for name in tree if name in _FIELDS]
+    if len(names) != 1:
+        code = Code.BODY_REPEATED if names else Code.BODY_MISSING
+        raise Malformed(code, rule=_RULE, **_sequence_in(tree), **({"bodies": ", ".join(names)} if names else {}))
+    (name,) = names
+    try:
+        body: Body = getattr(parsed, _FIELDS[name])
+        return Event(
+            0 if parsed.sequence is UNSET else parsed.sequence,
+            _started(body) if name == _STARTED else body,
+            parsed.game_id,
+            parsed.event_id,
+            _nanoseconds(parsed.occurred_at, "occurredAt") if parsed.occurred_at or "occurredAt" in tree else 0,
+            _nanoseconds(parsed.recorded_at, "recordedAt") if parsed.recorded_at or "recordedAt" in tree else 0,
+            parsed.recorded_by,
+            parsed.previous_hash,
+            parsed.hash,
+        )
+    except Malformed as error:
+        error.facts.update(_sequence_in(tree))
+        raise
+
+
+def encode_line(event: Event) -> bytes:
+    """One line of a game file, without the line break; the sequence is always written."""
+    body: Any = event.body
+    if isinstance(body, GameStarted):
+        shared = {name: getattr(body, name) for name in _SHARED}
+        body = _StartedLine(**shared, **{snake_name(type(body.rules)): body.rules})
+    line = _Line(
+        sequence=event.sequence,
+        game_id=event.game_id,
+        event_id=event.event_id,
+        occurred_at=rfc3339(event.occurred_at) if event.occurred_at else "",
+        recorded_at=rfc3339(event.recorded_at) if event.recorded_at else "",
+        recorded_by=event.recorded_by,
+        previous_hash=event.previous_hash,
+        hash=event.hash,
+        **{snake_name(type(event.body)): body},
+    )
+    return _encoder.encode(line)
+
+
+def rfc3339(nanoseconds: int) -> str:
+    """A time as proto3 JSON writes it: UTC, with no, three, six or nine digits of a second."""
+    seconds, fraction = divmod(nanoseconds, SECOND)
+    time = (_EPOCH + timedelta(seconds=seconds)).strftime("%Y-%m-%dT%H:%M:%S")
+    digits = f"{fraction:09d}"
+    while digits.endswith("000"):
+        digits = digits[:-3]
+    return f"{time}.{digits}Z" if digits else f"{time}Z"
+
+
+def options_of(kind: type[Struct], given: dict[str, Any]) -> Any:
+    """Options from JSON names and values. Raises Malformed for a name or a type that the game file would refuse."""
+    try:
+        return convert(given, kind)
+    except ValidationError as error:
+        raise Malformed(Code.FIELD_INVALID, rule=_RULE, field=camel_name(kind), problem=str(error)) from None
+
+
+def options_given(options: Struct) -> dict[str, Any]:
+    """The options that differ from absent, by their JSON names."""
+    given: dict[str, Any] = to_builtins(options)
+    return given
+
+
+def _started(body: Any) -> GameStarted:
+    given = [name for name in _OPTIONS if getattr(body, name) is not UNSET]
+    if len(given) != 1:
+        problem = "more than one game's rules" if given else "the rules are missing"
+        raise Malformed(Code.FIELD_INVALID, rule=_RULE, field=_STARTED, problem=problem)
+    return GameStarted(rules=getattr(body, given[0]), **{name: getattr(body, name) for name in _SHARED})
+
+
+def _nanoseconds(text: str, field: str) -> int:
+    match = _TIME.fullmatch(text)
+    try:
+        if match is None:
+            raise ValueError
+        time = datetime.fromisoformat(match[1] + ("+00:00" if match[3] == "Z" else match[3]))
+        nanoseconds = round((time - _EPOCH).total_seconds()) * SECOND + int((match[2] or "0").ljust(9, "0"))
+        if nanoseconds < SECOND or nanoseconds >= 253402300800 * SECOND:
+            raise ValueError
+    except (ValueError, OverflowError):
+        raise Malformed(
+            Code.FIELD_INVALID, rule=_RULE, field=field, problem="a time after 1970 as 2026-01-31T12:00:00Z"
+        ) from None
+    return nanoseconds
+
+
+# A line that is wrong is looked at again, to say what is wrong with it.
+
+
+def _at(error: Malformed, *, line: int, sequence: int) -> Malformed:
+    error.facts.setdefault("sequence", sequence)
+    error.facts["line"] = line
+    return error
+
+
+def _diagnosis(line: bytes, error: Exception) -> Malformed:
+    if line.startswith(b"\xef\xbb\xbf"):
+        return Malformed(Code.BYTE_ORDER_MARK, rule=_RULE)
+    try:
+        text = line.decode()
+    except UnicodeDecodeError as fault:
+        return Malformed(Code.NOT_UTF8, rule=_RULE, byte=fault.start)
+    if not isinstance(error, ValidationError):
+        return Malformed(Code.NOT_JSON, rule=_RULE, problem=str(error))
+    try:
+        _check_names(line)
+        tree = json.loads(text)
+    except Malformed as repeated:
+        return repeated
+    except (ValueError, RecursionError):
+        return Malformed(Code.NOT_JSON, rule=_RULE, problem=str(error))
+    if not isinstance(tree, dict):
+        return Malformed(Code.NOT_JSON, rule=_RULE, problem="a line is one JSON object")
+    sequence = _sequence_in(tree)
+    if unknown := _unknown_name(tree, _Line):
+        return Malformed(Code.FIELD_UNKNOWN, rule=_RULE, field=unknown, **sequence)
+    problem, _, path = str(error).partition(" - at `$.")
+    return Malformed(Code.FIELD_INVALID, rule=_RULE, field=path.rstrip("`"), problem=problem, **sequence)
+
+
+def _sequence_in(tree: dict[str, Any]) -> dict[str, Any]:
+    sequence = tree.get("sequence", 0)
+    # A bool is an int to Python.
+    return {"sequence": sequence} if type(sequence) is int and 0 <= sequence < 2**32 else {}
+
+
+def _check_names(line: bytes) -> None:
+    """Raise Malformed where an object has a name twice."""
+
+    def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
+        tree = dict(items)
+        if len(tree) != len(items):
+            names = [name for name, _ in items]
+            twice = next(name for name in names if names.count(name) > 1)
+            raise Malformed(Code.FIELD_REPEATED, rule=_RULE, field=twice, **_sequence_in(tree))
+        return tree
+
+    json.loads(line, object_pairs_hook=pairs)
+
+
+def _unknown_name(tree: Any, kind: Any) -> str:
+    """The path of the first name that the contract does not have; empty where there is none."""
+    if isinstance(tree, list):
+        paths = ((f"[{index}]", _unknown_name(item, kind)) for index, item in enumerate(tree))
+        return next((place + ("." if not path.startswith("[") else "") + path for place, path in paths if path), "")
+    if not (isinstance(tree, dict) and isinstance(kind, type) and issubclass(kind, Struct)):
+        return ""
+    known = {info.encode_name: _element(info.type) for info in fields(kind)}
+    for name, value in tree.items():
+        if name not in known:
+            return name
+        if path := _unknown_name(value, known[name]):
+            return name + ("" if path.startswith("[") else ".") + path
+    return ""
+
+
+def _element(annotation: Any) -> Any:
+    """The struct somewhere inside an annotation, or nothing."""
+    for choice in (annotation, *getattr(annotation, "__args__", ())):
+        if isinstance(choice, type) and issubclass(choice, Struct):
+            return choice
+        inner = getattr(choice, "__args__", ())
+        if inner and (found := _element(inner[0])):
+            return found
+    return None

@@ -1,0 +1,31 @@
+"""The games there are. A further game needs its folder, its proto file, its bodies in event.proto and a line here."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+from heptalog.replay.errors import Code, Refused
+from heptalog.replay.events import UNSET, GameStarted
+from heptalog.replay.rules import AnyRules
+from heptalog.replay.seven_bridge import SEVEN_BRIDGE
+from heptalog.replay.seven_rocks import SEVEN_ROCKS
+from heptalog.replay.seven_up import SEVEN_UP
+
+# Newest version last, so that the last one of a key is what new games are played by.
+GAMES: Final[tuple[AnyRules, ...]] = (SEVEN_ROCKS, SEVEN_UP, SEVEN_BRIDGE)
+
+REGISTRY: Final[Mapping[tuple[str, int], AnyRules]] = MappingProxyType(
+    {(rules.key, rules.version): rules for rules in GAMES}
+)
+_KEYS: Final = MappingProxyType({rules.options: rules.key for rules in GAMES})
+
+
+def rules_of(started: GameStarted) -> AnyRules:
+    """The rules that a game was started under. Raises Refused for a version that is not known here."""
+    key = _KEYS[type(started.rules)]
+    # An absent version is 1 for ever, so that the oldest records keep their meaning.
+    version = 1 if started.rules_version is UNSET else started.rules_version
+    rules = REGISTRY.get((key, version))
+    if rules is None:
+        raise Refused(Code.RULESET_UNKNOWN, rule="game-file", ruleset=key, version=version)
+    return rules

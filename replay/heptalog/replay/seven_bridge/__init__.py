@@ -1,0 +1,39 @@
+"""Seven Bridge (Shichi Narabe): the layout game of sevens with pass tokens and ghosts."""
+
+from typing import Final
+
+from heptalog.replay.events import Body, CardPlayed, CardsDealt, DealerDrawn, Options, TurnPassed
+from heptalog.replay.outcomes import Outcome
+from heptalog.replay.seven_bridge.apply import apply
+from heptalog.replay.seven_bridge.check import check
+from heptalog.replay.seven_bridge.dealing import deal
+from heptalog.replay.seven_bridge.events import SevenBridge
+from heptalog.replay.seven_bridge.legal import legal
+from heptalog.replay.seven_bridge.outcomes import OUTCOMES
+from heptalog.replay.seven_bridge.state import State, initial
+from heptalog.replay.seven_bridge.view import view
+from heptalog.replay.seven_bridge.words import SevenBridgeWords
+
+__all__ = ["SEVEN_BRIDGE", "SevenBridge"]
+
+
+class _Rules:
+    """Seven Bridge at version 1 of its rules."""
+
+    key: str = "seven_bridge"
+    version: int = 1
+    options: type[Options] = SevenBridge
+    bodies: tuple[type[Body], ...] = (DealerDrawn, CardsDealt, CardPlayed, TurnPassed)
+    outcomes: tuple[type[Outcome], ...] = OUTCOMES
+    state: type[State] = State
+    words: SevenBridgeWords = SevenBridgeWords()
+
+    initial = staticmethod(initial)
+    check = staticmethod(check)
+    apply = staticmethod(apply)
+    legal = staticmethod(legal)
+    deal = staticmethod(deal)
+    view = staticmethod(view)
+
+
+SEVEN_BRIDGE: Final = _Rules()

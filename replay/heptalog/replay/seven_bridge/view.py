@@ -1,0 +1,132 @@
+"""What one viewer may see. The table is the same for all; a type for the public has no place for a hidden card."""
+
+from typing import Final, TypeAlias
+
+from msgspec import Struct
+
+from heptalog.replay.cards import JOKERS, SUITS, names_in
+from heptalog.replay.errors import Code, Refused
+from heptalog.replay.rules import ARBITER, PUBLIC, Viewer
+from heptalog.replay.seven_bridge.state import NOBODY, State, are_hands_public, is_ghost
+from heptalog.replay.seven_bridge.tables import COLUMNS, DECK
+
+
+class JokerLaid(Struct, frozen=True, rename="camel"):
+    """A joker in the layout; `is_covered` once the real card lies on it (SB-D20c)."""
+
+    joker: str
+    stands_for: str
+    is_covered: bool
+
+
+class Column(Struct, frozen=True, rename="camel"):
+    """The places of one suit that are filled, low to high; a joker's is named like the card it stands for."""
+
+    suit: str
+    places: tuple[str, ...]
+
+
+class Seat(Struct, frozen=True, rename="camel"):
+    """What everybody sees of one seat.
+
+    `shown` is what a ghost exposed, played or not, and at the end of a round every card left (SB-D32).
+    """
+
+    seat: int
+    score: int
+    card_count: int
+    tokens: int
+    columns_completed: int
+    is_playing: bool
+    is_ghost: bool
+    shown: tuple[str, ...]
+
+
+class Table(Struct, frozen=True, rename="camel"):
+    """What everybody sees."""
+
+    phase: str
+    round: int
+    is_deciding: bool
+    dealer: int
+    to_act: tuple[int, ...]
+    winners: tuple[int, ...]
+    layout: tuple[Column, ...]
+    border: tuple[str, ...]
+    jokers: tuple[JokerLaid, ...]
+    exposed: tuple[str, ...]
+    seats: tuple[Seat, ...]
+
+
+class PublicView(Struct, frozen=True, rename="camel"):
+    """For who has no seat."""
+
+    table: Table
+
+
+class SeatView(Struct, frozen=True, rename="camel"):
+    """For a player: the table and one's own hand."""
+
+    table: Table
+    seat: int
+    hand: tuple[str, ...]
+
+
+class ArbiterView(Struct, frozen=True, rename="camel"):
+    """For the arbiter: the table and every hand."""
+
+    table: Table
+    hands: tuple[tuple[str, ...], ...]
+
+
+View: TypeAlias = PublicView | SeatView | ArbiterView
+
+VIEWS: Final = (PublicView, SeatView, ArbiterView)
+
+
+def view(state: State, viewer: Viewer) -> View:
+    """What this viewer may see (C-5). Raises Refused for a seat that is not there."""
+    table = _table(state)
+    if viewer == PUBLIC:
+        return PublicView(table)
+    if viewer == ARBITER:
+        return ArbiterView(table, tuple(names_in(hand, DECK) for hand in state.hands))
+    if not 0 <= viewer.seat < len(state.hands):
+        raise Refused(Code.SEAT_UNKNOWN, rule="C-5", seat=viewer.seat, seats=len(state.hands))
+    return SeatView(table, viewer.seat, names_in(state.hands[viewer.seat], DECK))
+
+
+def _table(state: State) -> Table:
+    return Table(
+        phase=str(state.phase),
+        round=state.round,
+        is_deciding=state.is_deciding,
+        dealer=state.dealer,
+        to_act=state.to_act,
+        winners=state.winners,
+        layout=tuple(Column(suit, names_in(state.filled & COLUMNS[suit], DECK)) for suit in SUITS),
+        border=names_in(state.border, DECK) if state.turn != NOBODY else (),
+        jokers=tuple(
+            JokerLaid(joker, DECK[place.bit_length() - 1], not place & state.stand_ins)
+            for joker, place in zip(JOKERS, state.joker_places, strict=True)
+            if place
+        ),
+        exposed=names_in(state.exposed, DECK),
+        seats=tuple(_seat(state, seat) for seat in range(len(state.hands))),
+    )
+
+
+def _seat(state: State, seat: int) -> Seat:
+    shown = state.shown[seat]
+    if are_hands_public(state):
+        shown |= state.hands[seat]
+    return Seat(
+        seat=seat,
+        score=state.scores[seat],
+        card_count=state.hands[seat].bit_count(),
+        tokens=state.tokens[seat],
+        columns_completed=state.columns[seat],
+        is_playing=state.seats >> seat & 1 == 1,
+        is_ghost=is_ghost(state, seat),
+        shown=names_in(shown, DECK),
+    )

@@ -1,0 +1,170 @@
+"""State and event to the next state and what follows. Only what `check` has let through comes here."""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, Final, TypeAlias
+
+from msgspec.structs import replace
+
+from heptalog.replay.cards import mask_of
+from heptalog.replay.events import UNSET, Body, OpenerDrawn, TurnPassed
+from heptalog.replay.outcomes import MatchWon, Outcome, RoundEnded, RoundEndedBy
+from heptalog.replay.seven_rocks.events import TilePlayed, TilesDealt
+from heptalog.replay.seven_rocks.outcomes import BranchesOpened, PointsScored, SpinnerLaid, TileLaid
+from heptalog.replay.seven_rocks.scoring import add_to, counted_ends, points_for, settle
+from heptalog.replay.seven_rocks.state import Phase, State, arms_for
+from heptalog.replay.seven_rocks.tables import (
+    ARM_INDEXES,
+    ARMS,
+    BITS,
+    CLOSED,
+    DOUBLE,
+    DOWN,
+    NO_ENDS,
+    OPENING,
+    PASSES_TO_BLOCK,
+    PLAIN,
+    SEAT_COUNT,
+    SIDE,
+    SIDES,
+    SPINNER,
+    TILES,
+    UP,
+    VALUE_COUNT,
+    Tile,
+)
+
+Ends: TypeAlias = tuple[int, int, int, int]
+Applied: TypeAlias = tuple[State, tuple[Outcome, ...]]
+
+_OPENING: Final = Phase.OPENING
+_PLAYING: Final = Phase.PLAYING
+
+
+def apply(state: State, body: Body) -> Applied:
+    """The next state and what follows. Only after check; cannot refuse."""
+    return _APPLIES[type(body)](state, body)
+
+
+def _apply_tile_played(state: State, body: TilePlayed) -> Applied:
+    # The order is a rule: count, score, win, then the empty hand, then the turn (SR-R20, SR-R28, SR-D19, SR-D20).
+    seat = body.seat
+    tile = TILES[body.tile]
+    if state.phase is _OPENING:
+        arm = OPENING
+        ends = _opening_ends(tile)
+        placed = (OPENING << 6) + (tile.first << 3) + tile.second
+    else:
+        arm = arms_for(state, tile)[0] if body.arm is UNSET else ARM_INDEXES[body.arm]
+        touching = state.ends[arm] % VALUE_COUNT
+        ends = _ends_after(state, tile, arm)
+        placed = (arm << 6) + (touching << 3) + tile.first + tile.second - touching
+    counted = counted_ends(ends)
+    total = sum(counted)
+    outcomes: tuple[Outcome, ...] = (TileLaid(seat, tile.name, None if arm == OPENING else ARMS[arm], counted, total),)
+    spinner = state.spinner
+    if tile.is_double and spinner < 0:
+        spinner = tile.first
+        outcomes += (SpinnerLaid(seat, tile.name),)
+    elif ends[UP] != CLOSED and state.ends[UP] == CLOSED:
+        outcomes += (BranchesOpened(f"{spinner}-{spinner}"),)
+    scores = state.scores
+    points = points_for(total)
+    if points:
+        side = seat % 2
+        scores = add_to(scores, side, points)
+        outcomes += (PointsScored(seat, side, points, scores[side]),)
+    following = replace(
+        state,
+        phase=_PLAYING,
+        scores=scores,
+        turn=(seat + 1) % SEAT_COUNT,
+        passes=0,
+        spinner=spinner,
+        ends=ends,
+        laid=state.laid | tile.bit,
+        line=(*state.line, placed),
+    )
+    if points and scores[seat % 2] >= state.target:
+        return _win(following, seat % 2, outcomes)
+    if not following.dealt[seat] & ~following.laid:
+        return _end_round(following, RoundEnded(state.round, RoundEndedBy.EMPTY_HAND, seat), outcomes)
+    return following, outcomes
+
+
+def _apply_turn_passed(state: State, body: TurnPassed) -> Applied:
+    passes = state.passes + 1
+    if passes == PASSES_TO_BLOCK:
+        return _end_round(state, RoundEnded(state.round, RoundEndedBy.BLOCKED), ())
+    return replace(state, turn=(body.seat + 1) % SEAT_COUNT, passes=passes), ()
+
+
+def _apply_tiles_dealt(state: State, body: TilesDealt) -> Applied:
+    first, second, third, fourth = (mask_of(hand.tiles, BITS) for hand in body.hands)
+    opener = state.opener
+    return replace(
+        state,
+        phase=Phase.DRAW if opener < 0 else _OPENING,
+        round=state.round + 1,
+        turn=opener,
+        passes=0,
+        spinner=-1,
+        ends=NO_ENDS,
+        laid=0,
+        dealt=(first, second, third, fourth),
+        line=(),
+        opener=-1,
+    ), ()
+
+
+def _apply_opener_drawn(state: State, body: OpenerDrawn) -> Applied:
+    return replace(state, phase=_OPENING, turn=body.seat), ()
+
+
+def _opening_ends(tile: Tile) -> Ends:
+    if tile.is_double:
+        # Both in-line sides are free, and only one of them carries the count (SR-D4).
+        return SPINNER + tile.first, SIDE + tile.first, CLOSED, CLOSED
+    return PLAIN + tile.first, PLAIN + tile.second, CLOSED, CLOSED
+
+
+def _ends_after(state: State, tile: Tile, arm: int) -> Ends:
+    ends = list(state.ends)
+    end = ends[arm]
+    ends[arm] = tile.onto[end]
+    if tile.is_double and state.spinner < 0:
+        # The line it lies against is its first in-line side; the other keeps this arm's name (SR-D5).
+        ends[arm] += SPINNER - DOUBLE
+    elif end >= SPINNER:
+        # The side on which the spinner counted is taken, and that is always an in-line one.
+        across = 1 - arm
+        if ends[across] >= SIDE:
+            ends[across] += SPINNER - SIDE
+        else:
+            ends[UP] = ends[DOWN] = end + SIDE - SPINNER
+    left, right, up, down = ends
+    return left, right, up, down
+
+
+def _win(state: State, side: int, outcomes: tuple[Outcome, ...]) -> Applied:
+    # Nothing is continued and nothing settled (SR-R29).
+    won = replace(state, phase=Phase.OVER, turn=-1, winner=side)
+    return won, (*outcomes, MatchWon(SIDES[side]))
+
+
+def _end_round(state: State, ended: RoundEnded, outcomes: tuple[Outcome, ...]) -> Applied:
+    # Who went out opens the next round; after a block there is a draw (SR-R6, SR-R7).
+    scores, settled = settle(state, state.scores)
+    waiting = replace(state, phase=Phase.DEAL, scores=scores, turn=-1, passes=0, opener=ended.seat)
+    return waiting, (*outcomes, ended, *settled)
+
+
+_Apply: TypeAlias = Callable[[State, Any], Applied]
+_APPLIES: Final[Mapping[type[Body], _Apply]] = MappingProxyType(
+    {
+        TilePlayed: _apply_tile_played,
+        TurnPassed: _apply_turn_passed,
+        TilesDealt: _apply_tiles_dealt,
+        OpenerDrawn: _apply_opener_drawn,
+    }
+)

@@ -1,0 +1,122 @@
+"""What one viewer may see of Seven Rocks. Three types: the two that are not the arbiter's have no room for a secret."""
+
+from msgspec import Struct
+
+from heptalog.replay.errors import Code, Refused
+from heptalog.replay.rules import ARBITER, PUBLIC, Viewer
+from heptalog.replay.seven_rocks.scoring import counted_ends
+from heptalog.replay.seven_rocks.state import Phase, State, hand_of, held
+from heptalog.replay.seven_rocks.tables import (
+    ARMS,
+    CLOSED,
+    COUNTED,
+    DOWN,
+    LEFT,
+    OPENING,
+    RIGHT,
+    SEAT_COUNT,
+    UP,
+    VALUE_COUNT,
+)
+
+
+class EndView(Struct, frozen=True, rename="camel"):
+    """One place to lay to: its arm, the value open there, and what it adds to the sum."""
+
+    arm: str
+    value: int
+    counts: int
+
+
+class LineView(Struct, frozen=True, rename="camel"):
+    """The tiles as they lie: the row read from left to right, each branch from the spinner outwards."""
+
+    row: tuple[str, ...]
+    up: tuple[str, ...]
+    down: tuple[str, ...]
+    spinner: str
+    ends: tuple[EndView, ...]
+    sum: int
+
+
+class TableView(Struct, frozen=True, rename="camel", kw_only=True):
+    """What everybody sees. `hands_left` are the hands shown at a settlement, by seat, until the next deal (SR-D30)."""
+
+    phase: str
+    round: int
+    target: int
+    scores: tuple[int, int]
+    to_act: tuple[int, ...]
+    winners: tuple[int, ...]
+    passes: int
+    tile_counts: tuple[int, ...]
+    line: LineView
+    hands_left: tuple[tuple[str, ...], ...]
+
+
+class SeatView(Struct, frozen=True, rename="camel", kw_only=True):
+    """What one seat sees: the table and its own hand."""
+
+    seat: int
+    hand: tuple[str, ...]
+    table: TableView
+
+
+class ArbiterView(Struct, frozen=True, rename="camel", kw_only=True):
+    """What the arbiter sees: the table and every hand by seat."""
+
+    hands: tuple[tuple[str, ...], ...]
+    table: TableView
+
+
+def view(state: State, viewer: Viewer) -> TableView | SeatView | ArbiterView:
+    """What one viewer may see (C-5). Raises Refused for a seat that is not at the table."""
+    table = _table(state)
+    if viewer == PUBLIC:
+        return table
+    if viewer == ARBITER:
+        return ArbiterView(hands=_hands(state), table=table)
+    if not 0 <= viewer.seat < SEAT_COUNT:
+        raise Refused(Code.SEAT_UNKNOWN, rule="SR-R1", seat=viewer.seat, seats=SEAT_COUNT)
+    return SeatView(seat=viewer.seat, hand=hand_of(state, viewer.seat), table=table)
+
+
+def _table(state: State) -> TableView:
+    # A round that ended was settled, and its hands shown; one that was won in the middle was not (SR-R29, SR-D30).
+    is_settled = state.phase is Phase.DEAL and state.round > 0
+    return TableView(
+        phase=str(state.phase),
+        round=state.round,
+        target=state.target,
+        scores=state.scores,
+        to_act=state.to_act,
+        winners=state.winners,
+        passes=state.passes,
+        tile_counts=tuple(held(state, seat).bit_count() for seat in range(SEAT_COUNT)),
+        line=_line(state),
+        hands_left=_hands(state) if is_settled else (),
+    )
+
+
+def _hands(state: State) -> tuple[tuple[str, ...], ...]:
+    return tuple(hand_of(state, seat) for seat in range(SEAT_COUNT))
+
+
+def _line(state: State) -> LineView:
+    arms: tuple[list[str], ...] = ([], [], [], [], [])
+    for placed in state.line:
+        arm, touching, outer = placed >> 6, placed >> 3 & 7, placed & 7
+        # Left of the opening tile the outer half is the first one read.
+        arms[arm].append(f"{outer}-{touching}" if arm == LEFT else f"{touching}-{outer}")
+    return LineView(
+        row=(*reversed(arms[LEFT]), *arms[OPENING], *arms[RIGHT]),
+        up=tuple(arms[UP]),
+        down=tuple(arms[DOWN]),
+        spinner=f"{state.spinner}-{state.spinner}" if state.spinner >= 0 else "",
+        ends=tuple(
+            EndView(str(arm), end % VALUE_COUNT, sum(COUNTED[end]))
+            for arm, end in zip(ARMS, state.ends, strict=True)
+            if end != CLOSED
+        ),
+        sum=sum(counted_ends(state.ends)),
+    )

@@ -1,0 +1,163 @@
+"""How Seven Rocks is told to people: short plain sentences, and the table as text."""
+
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, Final, TypeAlias
+
+from heptalog.replay.events import UNSET, Body, OpenerDrawn, TurnPassed
+from heptalog.replay.outcomes import MatchWon, Outcome, RoundEnded, RoundEndedBy
+from heptalog.replay.rules import PUBLIC
+from heptalog.replay.seven_rocks.events import Arm, TilePlayed, TilesDealt
+from heptalog.replay.seven_rocks.outcomes import BranchesOpened, HandSettled, PointsScored, SpinnerLaid, TileLaid
+from heptalog.replay.seven_rocks.state import Phase, State, hand_of
+from heptalog.replay.seven_rocks.tables import SEAT_COUNT, SIDES
+from heptalog.replay.seven_rocks.view import LineView, TableView, view
+
+Names: TypeAlias = Sequence[str]
+
+_TOWARDS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        Arm.LEFT: " to the left",
+        Arm.RIGHT: " to the right",
+        Arm.UP: " to the upper branch",
+        Arm.DOWN: " to the lower branch",
+    }
+)
+_WAITING: Final[Mapping[Phase, str]] = MappingProxyType(
+    {
+        Phase.DEAL: "tiles to be dealt",
+        Phase.DRAW: "opener to be drawn",
+        Phase.OPENING: "to open",
+        Phase.PLAYING: "to play",
+    }
+)
+
+
+class SevenRocksWords:
+    """The words of Seven Rocks; those of rulings and of the start are every game's."""
+
+    def event(self, body: Body, names: Names) -> str:
+        """One readable line for what happened; also for an event that was refused, whose seat may be nobody's."""
+        return _EVENTS[type(body)](body, names)
+
+    def outcome(self, outcome: Outcome, names: Names) -> str:
+        """One readable phrase for what followed from it."""
+        return _OUTCOMES[type(outcome)](outcome, names)
+
+    def table(self, state: State, names: Names) -> list[str]:
+        """The scores, the line, its ends and every hand."""
+        seen = view(state, PUBLIC)
+        assert isinstance(seen, TableView)
+        width = max(len("Branch"), *map(len, names))
+        lines = [_headline(state, names)]
+        if state.line:
+            lines += [f"{title:<{width}}  {text}" for title, text in _line_of(seen.line)]
+        if state.round:
+            lines += [f"{names[seat]:<{width}}  {' '.join(hand_of(state, seat)) or '-'}" for seat in range(SEAT_COUNT)]
+        return lines
+
+
+def _headline(state: State, names: Names) -> str:
+    scores = ", ".join(f"{_pair(side, names)} {score}" for side, score in enumerate(state.scores))
+    if state.over:
+        waiting = f"{_pair(state.winner, names)} won"
+    else:
+        waiting = " ".join([*(_name(seat, names) for seat in state.to_act), _WAITING[state.phase]])
+    return f"Round {state.round} of a match to {state.target}: {scores}; {waiting}"
+
+
+def _line_of(line: LineView) -> list[tuple[str, str]]:
+    # Only the first double of the round is starred: others look the same but do not branch.
+    row = " ".join(f"*{tile}*" if tile == line.spinner else tile for tile in line.row)
+    branches = [
+        ("Branch", f"{way}: {' '.join(tiles)}") for way, tiles in (("up", line.up), ("down", line.down)) if tiles
+    ]
+    counted = " + ".join(str(end.counts) for end in line.ends if end.counts or not _is_free(end.arm, line))
+    open_values = ", ".join(f"{end.value} {end.arm.lower()}" for end in line.ends)
+    return [("Line", row), *branches, ("Ends", f"{counted} = {line.sum}"), ("Open", open_values)]
+
+
+def _is_free(arm: str, line: LineView) -> bool:
+    return (arm == Arm.UP and not line.up) or (arm == Arm.DOWN and not line.down)
+
+
+def _tiles_dealt(_body: TilesDealt, _names: Names) -> str:
+    return "The tiles are dealt"
+
+
+def _opener_drawn(body: OpenerDrawn, names: Names) -> str:
+    lots = ", then ".join(
+        " ".join(f"{_name(draw.seat, names)} {draw.value}" for draw in lot.draws) for lot in body.lots
+    )
+    return f"{_name(body.seat, names)} is drawn to open{f' ({lots})' if lots else ''}"
+
+
+def _tile_played(body: TilePlayed, names: Names) -> str:
+    towards = "" if body.arm is UNSET else _TOWARDS[body.arm]
+    return f"{_name(body.seat, names)} plays {body.tile}{towards}"
+
+
+def _turn_passed(body: TurnPassed, names: Names) -> str:
+    return f"{_name(body.seat, names)} knocks"
+
+
+def _tile_laid(outcome: TileLaid, _names: Names) -> str:
+    terms = " + ".join(map(str, outcome.ends))
+    return f"the ends make {terms} = {outcome.sum}" if len(outcome.ends) > 1 else f"the ends make {outcome.sum}"
+
+
+def _spinner_laid(outcome: SpinnerLaid, _names: Names) -> str:
+    return f"{outcome.tile} is the double that branches"
+
+
+def _branches_opened(outcome: BranchesOpened, _names: Names) -> str:
+    return f"the branches of {outcome.tile} are open"
+
+
+def _points_scored(outcome: PointsScored, names: Names) -> str:
+    return f"{_pair(outcome.side, names)} score {outcome.points} and have {outcome.score}"
+
+
+def _hand_settled(outcome: HandSettled, names: Names) -> str:
+    left = f"{' '.join(outcome.tiles)}, {outcome.pips} pips" if outcome.tiles else "nothing"
+    pair = _pair(outcome.side, names)
+    return f"{_name(outcome.seat, names)} is left with {left}: {pair} lose {outcome.deduction} and have {outcome.score}"
+
+
+def _round_ended(outcome: RoundEnded, names: Names) -> str:
+    if outcome.by is RoundEndedBy.EMPTY_HAND:
+        return f"{_name(outcome.seat, names)} is out, and round {outcome.round} ends"
+    return f"nobody can play, and round {outcome.round} ends blocked"
+
+
+def _match_won(outcome: MatchWon, names: Names) -> str:
+    return f"{' and '.join(_name(seat, names) for seat in outcome.winners)} win the match"
+
+
+def _name(seat: int, names: Names) -> str:
+    return names[seat] if 0 <= seat < len(names) else f"seat {seat}"
+
+
+def _pair(side: int, names: Names) -> str:
+    return " and ".join(_name(seat, names) for seat in SIDES[side])
+
+
+_EVENTS: Final[Mapping[type[Body], Callable[[Any, Names], str]]] = MappingProxyType(
+    {
+        TilesDealt: _tiles_dealt,
+        OpenerDrawn: _opener_drawn,
+        TilePlayed: _tile_played,
+        TurnPassed: _turn_passed,
+    }
+)
+_OUTCOMES: Final[Mapping[type[Outcome], Callable[[Any, Names], str]]] = MappingProxyType(
+    {
+        TileLaid: _tile_laid,
+        SpinnerLaid: _spinner_laid,
+        BranchesOpened: _branches_opened,
+        PointsScored: _points_scored,
+        HandSettled: _hand_settled,
+        RoundEnded: _round_ended,
+        MatchWon: _match_won,
+    }
+)

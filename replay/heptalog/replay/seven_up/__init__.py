@@ -1,0 +1,72 @@
+"""Seven Up, a game of the All Fours family for two, three or four players (SU)."""
+
+from heptalog.replay.events import Body, CardPlayed, CardsDealt, DealerDrawn, Options
+from heptalog.replay.outcomes import MatchWon, Outcome, RoundEnded
+from heptalog.replay.rules import Words
+from heptalog.replay.seven_up.apply import apply
+from heptalog.replay.seven_up.check import check
+from heptalog.replay.seven_up.dealing import deal
+from heptalog.replay.seven_up.events import CardsDiscarded, CardsRun, InfractionCalled, SevenUp, TrumpDecided
+from heptalog.replay.seven_up.legal import legal
+from heptalog.replay.seven_up.outcomes import (
+    DealVoided,
+    GameCounted,
+    GiftScored,
+    HighScored,
+    InfractionCharged,
+    JackScored,
+    JackTurned,
+    LowScored,
+    RunAgain,
+    SuitRejected,
+    TrickWon,
+    TrumpFixed,
+)
+from heptalog.replay.seven_up.state import State, initial
+from heptalog.replay.seven_up.view import view
+from heptalog.replay.seven_up.words import WORDS
+
+
+class SevenUpRules:
+    """The rules of Seven Up, version 1."""
+
+    key: str = "seven_up"
+    version: int = 1
+    options: type[Options] = SevenUp
+    bodies: tuple[type[Body], ...] = (
+        DealerDrawn,
+        CardsDealt,
+        TrumpDecided,
+        CardsRun,
+        CardsDiscarded,
+        CardPlayed,
+        InfractionCalled,
+    )
+    outcomes: tuple[type[Outcome], ...] = (
+        JackTurned,
+        GiftScored,
+        SuitRejected,
+        RunAgain,
+        DealVoided,
+        TrumpFixed,
+        TrickWon,
+        HighScored,
+        LowScored,
+        JackScored,
+        GameCounted,
+        InfractionCharged,
+        RoundEnded,
+        MatchWon,
+    )
+    state: type[State] = State
+    words: Words[State] = WORDS
+
+    initial = staticmethod(initial)
+    check = staticmethod(check)
+    apply = staticmethod(apply)
+    legal = staticmethod(legal)
+    deal = staticmethod(deal)
+    view = staticmethod(view)
+
+
+SEVEN_UP = SevenUpRules()

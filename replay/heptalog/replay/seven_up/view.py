@@ -1,0 +1,100 @@
+"""What one viewer may see (C-5): own types, with nowhere to put a secret.
+
+Hands stay hidden after the end too (SU-D37); who may then see them is decided outside, and shown by the arbiter's view.
+Captured cards are face down, so that only their number is seen (SU-D39).
+"""
+
+from msgspec import Struct
+
+from heptalog.replay.cards import names_in
+from heptalog.replay.errors import Code, Refused
+from heptalog.replay.rules import ARBITER, PUBLIC, Viewer
+from heptalog.replay.seven_up.state import Phase, State, elder_of, may_look, stock_count
+from heptalog.replay.seven_up.tables import DECK, NAME_OF, SUIT_LETTER
+
+
+class PublicView(Struct, frozen=True, rename="camel"):
+    """What everybody sees. Seats are -1 and suits empty where there is none yet."""
+
+    phase: Phase
+    round: int
+    scores: tuple[int, ...]
+    target: int
+    to_act: tuple[int, ...]
+    winners: tuple[int, ...]
+    dealer: int
+    elder: int
+    turned: tuple[str, ...]
+    rejected: tuple[str, ...]
+    trump: str
+    hand_counts: tuple[int, ...]
+    discard_counts: tuple[int, ...]
+    captured_counts: tuple[int, ...]
+    stock_count: int
+    leader: int
+    trick_number: int
+    trick: tuple[str, ...]
+
+
+class SeatView(PublicView, frozen=True, rename="camel"):
+    """What one player sees; `hand` is None while the rules keep a player from looking at it (SU-R12)."""
+
+    seat: int
+    hand: tuple[str, ...] | None
+    discards: tuple[str, ...]
+
+
+class ArbiterView(PublicView, frozen=True, rename="camel"):
+    """What the arbiter sees: everything but the order of the stock, which nobody knows."""
+
+    hands: tuple[tuple[str, ...], ...]
+    discards: tuple[tuple[str, ...], ...]
+    captured: tuple[tuple[str, ...], ...]
+
+
+def view(state: State, viewer: Viewer) -> PublicView:
+    """What `viewer` may see. Raises Refused for a seat that is not there."""
+    public = _public_view(state)
+    if viewer == PUBLIC:
+        return public
+    seen = {name: getattr(public, name) for name in PublicView.__struct_fields__}
+    if viewer == ARBITER:
+        return ArbiterView(
+            **seen, hands=_sets(state.hands), discards=_sets(state.discards), captured=_sets(state.captured)
+        )
+    seat = viewer.seat
+    if not 0 <= seat < state.seat_count:
+        raise Refused(Code.SEAT_UNKNOWN, rule="C-1", seat=seat, seats=state.seat_count)
+    hand = names_in(state.hands[seat], DECK) if may_look(state, seat) else None
+    return SeatView(**seen, seat=seat, hand=hand, discards=names_in(state.discards[seat], DECK))
+
+
+def _public_view(state: State) -> PublicView:
+    return PublicView(
+        phase=state.phase,
+        round=state.round,
+        scores=state.scores,
+        target=state.target,
+        to_act=state.to_act,
+        winners=state.winners,
+        dealer=state.dealer,
+        elder=-1 if state.dealer < 0 else elder_of(state),
+        turned=tuple(NAME_OF[card] for card in state.turned),
+        rejected=tuple(letter for suit, letter in SUIT_LETTER.items() if suit & state.rejected),
+        trump=SUIT_LETTER.get(state.trump, ""),
+        hand_counts=_counts(state.hands),
+        discard_counts=_counts(state.discards),
+        captured_counts=_counts(state.captured),
+        stock_count=stock_count(state),
+        leader=state.leader,
+        trick_number=state.trick_number,
+        trick=tuple(NAME_OF[card] for card in state.trick),
+    )
+
+
+def _sets(sets: tuple[int, ...]) -> tuple[tuple[str, ...], ...]:
+    return tuple(names_in(cards, DECK) for cards in sets)
+
+
+def _counts(sets: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(cards.bit_count() for cards in sets)

@@ -1,0 +1,115 @@
+"""Examining a recorded game: its form, its chain, its seals and the rules at every event; findings, never prose.
+
+A game without a chain is a valid game; one that carries a chain carries it on every event. In a redacted copy the rules
+stop at the first event without its value, and the chain is checked to its end.
+"""
+
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+from heptalog.replay.chain import GENESIS, link
+from heptalog.replay.codec import public_form
+from heptalog.replay.errors import Code, Corrupt, HeptalogError, Malformed, Redacted
+from heptalog.replay.events import Event
+from heptalog.replay.fold import Fold, Outcomes
+from heptalog.replay.seals import check_seals, check_whole
+
+
+class Report(Struct, frozen=True):
+    """What came of an examination. `events` were accepted; where something is wrong, `sequence` is its own."""
+
+    events: int
+    error: HeptalogError | None = None
+    sequence: int = -1
+
+    @property
+    def ok(self) -> bool:
+        return self.error is None
+
+
+class Examiner:
+    """Examines one game event by event. After a failure it is of no further use."""
+
+    def __init__(self) -> None:
+        self.fold: Fold | None = None
+        self.accepted = 0
+        self.redacted: Redacted | None = None
+        self.redacted_at = -1
+        self._expected = 0
+        self._game_id = ""
+        self._event_ids: set[str] = set()
+        self._head = GENESIS
+        self._is_chained = False
+
+    def advance(self, event: Event, public: bytes | None = None) -> Outcomes:
+        """Take the next event and give what follows from it. `public` is its public form, where it is at hand.
+
+        Raises Malformed, Corrupt or Refused. Past the first redacted event the rules are not asked, and nothing follows.
+        """
+        self._check_envelope(event)
+        self._check_chain(event, public)
+        body = event.body
+        if body.sealed:
+            check_seals(body)
+        if self.redacted is not None:
+            return ()
+        if body.sealed:
+            try:
+                check_whole(body)
+            except Redacted as error:
+                self.redacted, self.redacted_at = error, event.sequence
+                return ()
+        if self.fold is None:
+            self.fold = Fold(body)
+            outcomes: Outcomes = ()
+        else:
+            outcomes = self.fold.advance(body)
+        self.accepted += 1
+        return outcomes
+
+    def _check_envelope(self, event: Event) -> None:
+        if event.sequence != self._expected:
+            raise Malformed(Code.SEQUENCE_GAP, rule="game-file", expected=self._expected, actual=event.sequence)
+        self._expected += 1
+        if event.game_id != self._game_id:
+            if self._game_id and event.game_id:
+                raise Malformed(Code.GAME_ID_MIXED, rule="game-file", expected=self._game_id, actual=event.game_id)
+            self._game_id = self._game_id or event.game_id
+        if event.event_id:
+            if event.event_id in self._event_ids:
+                raise Malformed(Code.EVENT_ID_REPEATED, rule="game-file", event_id=event.event_id)
+            self._event_ids.add(event.event_id)
+
+    def _check_chain(self, event: Event, public: bytes | None) -> None:
+        if not (event.hash or event.previous_hash):
+            if self._is_chained:
+                raise Corrupt(Code.CHAIN_BROKEN, rule="evidence", problem="the chain stops before this event")
+            return
+        if event.sequence == 0:
+            self._is_chained = True
+        elif not self._is_chained:
+            raise Corrupt(Code.CHAIN_BROKEN, rule="evidence", problem="the chain has no beginning")
+        if event.previous_hash and event.previous_hash != self._head:
+            raise Corrupt(Code.CHAIN_BROKEN, rule="evidence", problem="it does not follow the event before it")
+        self._head = link(self._head, public_form(event) if public is None else public)
+        if event.hash != self._head:
+            raise Corrupt(Code.CHAIN_BROKEN, rule="evidence", problem="its hash is not that of its content")
+
+
+def verify(entries: Iterable[tuple[Event, bytes | None]]) -> Report:
+    """Examine a whole game: events in order, each with its public form where that is at hand."""
+    examiner = Examiner()
+    sequence = 0
+    try:
+        for event, public in entries:
+            sequence = event.sequence
+            examiner.advance(event, public)
+    except HeptalogError as error:
+        own = error.facts.get("sequence")
+        return Report(examiner.accepted, error, own if isinstance(own, int) else sequence)
+    if examiner.redacted is not None:
+        return Report(examiner.accepted, examiner.redacted, examiner.redacted_at)
+    if examiner.fold is None:
+        return Report(0, Malformed(Code.GAME_EMPTY, rule="game-file"), 0)
+    return Report(examiner.accepted)
