@@ -1,7 +1,8 @@
 """Positions of Seven Rocks in a few words: rounds dealt so that given tiles are in given hands, and bare positions."""
 
-from collections.abc import Sequence
-from typing import TypeVar
+from collections.abc import Iterator, Sequence
+from random import Random
+from typing import TypeAlias, TypeVar
 
 from msgspec import UNSET
 from msgspec.structs import replace
@@ -16,10 +17,11 @@ from heptalog.replay.seven_rocks.outcomes import TileLaid
 from heptalog.replay.seven_rocks.state import Phase, State
 from heptalog.replay.seven_rocks.tables import ALL_TILES, BITS, CLOSED, DOUBLE, HAND_SIZE, PLAIN, TILE_NAMES, TILES
 
+Step: TypeAlias = tuple[State, Body, State, tuple[Outcome, ...]]
 Kind = TypeVar("Kind", bound=Outcome)
 
 NAMES = ("Ana", "Bo", "Chie", "Dag")
-LEFT, RIGHT, UP, DOWN = Arm
+LEFT, RIGHT, UP, DOWN = Arm.LEFT, Arm.RIGHT, Arm.UP, Arm.DOWN
 
 
 def started(target: int | UnsetType = UNSET, players: int = 4) -> GameStarted:
@@ -45,6 +47,23 @@ def end(tile: str) -> int:
     if not tile:
         return CLOSED
     return DOUBLE + int(tile[0]) if "-" in tile else PLAIN + int(tile)
+
+
+def steps(seed: int, target: int | UnsetType = UNSET, limit: int = 400) -> Iterator[Step]:
+    """A random game: state, event, next state and outcomes."""
+    random = Random(seed)
+    state = SEVEN_ROCKS.initial(started(target))
+    for _ in range(limit):
+        if state.over:
+            return
+        if state.to_act:
+            body = random.choice(list(SEVEN_ROCKS.legal(state)))
+        else:
+            body = SEVEN_ROCKS.deal(state, random.randrange)
+        SEVEN_ROCKS.check(state, body)
+        following, outcomes = SEVEN_ROCKS.apply(state, body)
+        yield state, body, following, outcomes
+        state = following
 
 
 class Table:

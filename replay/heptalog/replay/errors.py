@@ -6,13 +6,16 @@
     ├── Redacted       a copy without its sealed values: it can be checked so far and no further
     ├── Corrupt        the record itself is wrong: a broken chain, a broken seal, damaged bytes
     ├── Conflict       a store's no: another head, a reused id, a game that exists
-    ├── NotFound       no such game
+    ├── NotFound       no such game, or nothing at that place yet
     └── Unavailable    what was asked for cannot be opened or reached now
 
 Sentences are made at the edges, by `heptalog.replay.words`. Anything else that is raised is our own bug.
 """
 
+from collections.abc import Mapping
 from enum import StrEnum
+from types import MappingProxyType
+from typing import Final
 
 
 class Code(StrEnum):
@@ -77,6 +80,7 @@ class Code(StrEnum):
     DATABASE_FOREIGN = "DATABASE_FOREIGN"
     DATABASE_NEWER = "DATABASE_NEWER"
     PORT_IN_USE = "PORT_IN_USE"
+    HOST_REFUSED = "HOST_REFUSED"
     SERVER_UNREACHABLE = "SERVER_UNREACHABLE"
     DEADLINE_PASSED = "DEADLINE_PASSED"
     DRAINING = "DRAINING"
@@ -127,11 +131,37 @@ class Conflict(HeptalogError):
 
 
 class NotFound(HeptalogError):
-    """There is no such game."""
+    """There is no such game, or it does not reach so far."""
 
 
 class Unavailable(HeptalogError):
     """What was asked for cannot be opened or reached at this time."""
+
+
+def error_of(code: Code, *, rule: str = "", **facts: object) -> HeptalogError:
+    """The failure with this code, as its own kind: what a client makes of an answer."""
+    kind = next(kind for kind, codes in KINDS.items() if code in codes)
+    return kind(code, rule=rule, **facts)
+
+
+def _between(first: Code, last: Code) -> frozenset[Code]:
+    codes = list(Code)
+    return frozenset(codes[codes.index(first) : codes.index(last) + 1])
+
+
+# Which codes each kind has; the codes above stand in this order. Codes of evidence that a caller sent itself are
+# raised as Malformed where they are met, and come back from a server as Corrupt.
+KINDS: Final[Mapping[type[HeptalogError], frozenset[Code]]] = MappingProxyType(
+    {
+        Refused: _between(Code.NOT_YOUR_TURN, Code.CLOSING_INVALID),
+        Malformed: _between(Code.NOT_JSON, Code.EVENT_TOO_LARGE),
+        Redacted: frozenset({Code.VALUE_SEALED}),
+        Corrupt: _between(Code.SEAL_BROKEN, Code.RECORD_DAMAGED),
+        Conflict: _between(Code.SEQUENCE_MISMATCH, Code.GAME_EXISTS),
+        NotFound: _between(Code.GAME_NOT_FOUND, Code.POSITION_AFTER_HEAD),
+        Unavailable: _between(Code.SOURCE_NOT_FOUND, Code.WRITE_FAILED),
+    }
+)
 
 
 def _rebuild(kind: type[HeptalogError], code: Code, rule: str, facts: dict[str, object]) -> HeptalogError:

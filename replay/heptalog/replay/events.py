@@ -17,9 +17,7 @@ Uint32: TypeAlias = Annotated[int, Meta(ge=0, le=2**32 - 1)]
 Int32: TypeAlias = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
 
 
-class Part(
-    Struct, frozen=True, gc=False, rename="camel", omit_defaults=True, forbid_unknown_fields=True
-):
+class Part(Struct, frozen=True, gc=False, rename="camel", omit_defaults=True, forbid_unknown_fields=True):
     """A piece of an event; gives all of them one form: immutable, strict, camelCase in JSON."""
 
 
@@ -166,7 +164,12 @@ class Event(Struct, frozen=True, gc=False):
 
 def snake_name(part: type[Struct]) -> str:
     """The protobuf field that carries this: `CardPlayed` is `card_played`."""
-    return re.sub(r"(?<!^)(?=[A-Z])", "_", part.__name__).lower()
+    return snake_case(part.__name__)
+
+
+def snake_case(name: str) -> str:
+    """`CardPlayed` as `card_played`."""
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
 
 
 def camel_name(part: type[Struct]) -> str:

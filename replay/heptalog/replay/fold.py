@@ -4,7 +4,9 @@ A fold keeps every state it has passed. They are frozen and share what did not c
 takeback is exact whatever it names: the state becomes the very one that was reported then.
 """
 
+from collections import deque
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from typing import TypeAlias
 
 from msgspec import Struct
@@ -127,9 +129,7 @@ class Fold:
             case _ if type(body) in self._kinds:
                 raise Refused(Code.GAME_OVER, rule="game-file")
             case _:
-                raise Refused(
-                    Code.EVENT_FOREIGN, rule="game-file", kind=type(body).__name__, ruleset=self.rules.key
-                )
+                raise Refused(Code.EVENT_FOREIGN, rule="game-file", kind=type(body).__name__, ruleset=self.rules.key)
 
     def _check_winners(self, winners: tuple[int, ...]) -> None:
         seat_count = len(self.started.players)
@@ -137,7 +137,7 @@ class Fold:
         for seat in winners:
             if not 0 <= seat < seat_count:
                 raise Refused(Code.SEAT_UNKNOWN, rule="game-file", seat=seat, seats=seat_count)
-        if any(left >= right for left, right in zip(winners, winners[1:], strict=False)):
+        if any(left >= right for left, right in pairwise(winners)):
             raise Refused(Code.CLOSING_INVALID, rule="game-file", problem="winners ascend, each named once")
         for seat in winners:
             if any(partner not in winners for partner in range(seat % side_count, seat_count, side_count)):
@@ -182,9 +182,7 @@ def scan(bodies: Iterable[Body]) -> Iterator[tuple[Fold, Outcomes]]:
 
 def fold_all(bodies: Iterable[Body]) -> Fold:
     """Fold all of a game. Raises Refused at the first event that the rules do not allow."""
-    fold: Fold | None = None
-    for fold, _ in scan(bodies):
-        pass
-    if fold is None:
+    steps = deque(scan(bodies), maxlen=1)
+    if not steps:
         raise Refused(Code.NOT_STARTED, rule="game-file", kind="nothing")
-    return fold
+    return steps[0][0]

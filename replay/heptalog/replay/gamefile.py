@@ -11,12 +11,13 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from msgspec import UNSET, DecodeError, Struct, UnsetType, ValidationError, convert, defstruct, to_builtins
-from msgspec.json import Decoder, Encoder, format as format_json
+from msgspec.json import Decoder, Encoder
+from msgspec.json import format as format_json
 from msgspec.structs import fields
 
 from heptalog.replay.codec import BODIES, SECOND
 from heptalog.replay.errors import Code, Malformed
-from heptalog.replay.events import Body, Event, GameStarted, Part, Uint32, camel_name, snake_name
+from heptalog.replay.events import Body, Event, GameStarted, Uint32, camel_name, snake_name
 from heptalog.replay.registry import GAMES
 
 LINE_SIZE_MAX: Final = 1 << 20
@@ -28,8 +29,11 @@ _STRICT: Final[dict[str, Any]] = {"frozen": True, "gc": False, "rename": "camel"
 _StartedLine: Any = defstruct(
     "GameStarted",
     [
-        *((info.name, info.type, info.default) if not info.required else (info.name, info.type)
-          for info in fields(GameStarted) if info.name != "rules"),
+        *(
+            (info.name, info.type, info.default) if not info.required else (info.name, info.type)
+            for info in fields(GameStarted)
+            if info.name != "rules"
+        ),
         *((snake_name(rules.options), rules.options | UnsetType, UNSET) for rules in GAMES),
     ],
     omit_defaults=True,
@@ -255,9 +259,9 @@ def _unknown_name(tree: Any, kind: Any) -> str:
     known = {info.encode_name: _element(info.type) for info in fields(kind)}
     for name, value in tree.items():
         if name not in known:
-            return name
+            return str(name)
         if path := _unknown_name(value, known[name]):
-            return name + ("" if path.startswith("[") else ".") + path
+            return f"{name}" + ("" if path.startswith("[") else ".") + path
     return ""
 
 

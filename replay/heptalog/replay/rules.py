@@ -46,9 +46,10 @@ PUBLIC = Viewer(-1)
 ARBITER = Viewer(-2)
 
 S = TypeVar("S", bound=Struct)
+S_contra = TypeVar("S_contra", bound=Struct, contravariant=True)
 
 
-class Words(Protocol[S]):
+class Words(Protocol[S_contra]):
     """How a game is told to people: pure functions to plain text; `names` are the players' by seat."""
 
     def event(self, body: Body, names: Sequence[str]) -> str:
@@ -57,7 +58,7 @@ class Words(Protocol[S]):
     def outcome(self, outcome: Outcome, names: Sequence[str]) -> str:
         """One readable phrase for what followed from it."""
 
-    def table(self, state: S, names: Sequence[str]) -> list[str]:
+    def table(self, state: S_contra, names: Sequence[str]) -> list[str]:
         """The table as it lies, hands included, as a few lines of text."""
 
 

@@ -28,9 +28,7 @@ Sealable: TypeAlias = Any
 def commitment(salt: bytes, values: tuple[str, ...]) -> bytes:
     """The commitment to these cards or tiles under this salt."""
     value = " ".join(values).encode()
-    return sha256(
-        _TAG + len(salt).to_bytes(8, "big") + salt + len(value).to_bytes(8, "big") + value
-    ).digest()
+    return sha256(_TAG + len(salt).to_bytes(8, "big") + salt + len(value).to_bytes(8, "big") + value).digest()
 
 
 def sealable_parts(body: Body) -> Iterator[tuple[str, Sealable]]:
@@ -47,11 +45,6 @@ def sealable_parts(body: Body) -> Iterator[tuple[str, Sealable]]:
                 yield f"{name}[{index}]", item
 
 
-def is_sealed(body: Body) -> bool:
-    """Whether any part of it carries a seal."""
-    return bool(body.sealed) and any(part.seal is not UNSET for _, part in sealable_parts(body))
-
-
 def check_seals(body: Body) -> None:
     """Raise Malformed where a seal has not its form, Corrupt where it does not fit its value.
 
@@ -62,21 +55,18 @@ def check_seals(body: Body) -> None:
         seal = part.seal
         if seal is UNSET:
             continue
-        field = f"{path}.seal" if path else "seal"
         values = values_of(part)
         if len(seal.commitment) != 32:
-            raise Malformed(Code.FIELD_INVALID, rule="game-file", field=field, problem="a commitment has 32 bytes")
-        if is_redacted(part):
-            if seal.salt:
-                raise Malformed(Code.FIELD_INVALID, rule="game-file", field=field, problem="a salt without its value")
-        elif not values and not seal.salt:
-            continue
+            raise _misshapen(path, "a commitment has 32 bytes")
+        if not values:
+            # A redacted copy, or an empty hand, which has nothing to hide.
+            if seal.salt and seal.count:
+                raise _misshapen(path, "a salt without its value")
         elif len(seal.salt) < SALT_SIZE:
-            raise Malformed(
-                Code.FIELD_INVALID, rule="game-file", field=field, problem=f"a salt has at least {SALT_SIZE} bytes"
-            )
-        elif seal.count != len(values) or seal.commitment != commitment(seal.salt, values):
-            raise Corrupt(Code.SEAL_BROKEN, rule="evidence", field=field)
+            raise _misshapen(path, f"a salt has at least {SALT_SIZE} bytes")
+        is_broken = seal.count != len(values) or seal.commitment != commitment(seal.salt, values)
+        if (values or seal.salt) and is_broken:
+            raise Corrupt(Code.SEAL_BROKEN, rule="evidence", field=path or "seal")
 
 
 def check_whole(body: Body) -> None:
@@ -95,6 +85,10 @@ def values_of(part: Sealable) -> tuple[str, ...]:
     """The cards or tiles of a sealable part."""
     values: tuple[str, ...] = getattr(part, part.value_field)
     return values
+
+
+def _misshapen(path: str, problem: str) -> Malformed:
+    return Malformed(Code.FIELD_INVALID, rule="game-file", field=f"{path}.seal" if path else "seal", problem=problem)
 
 
 def redact(body: Body) -> Body:

@@ -45,21 +45,25 @@ class Examiner:
     def advance(self, event: Event, public: bytes | None = None) -> Outcomes:
         """Take the next event and give what follows from it. `public` is its public form, where it is at hand.
 
-        Raises Malformed, Corrupt or Refused. Past the first redacted event the rules are not asked, and nothing follows.
+        Raises Malformed, Corrupt or Refused. From the first redacted event on the rules are not asked.
         """
-        self._check_envelope(event)
-        self._check_chain(event, public)
+        if event.sequence != self._expected:
+            raise Malformed(Code.SEQUENCE_GAP, rule="game-file", expected=self._expected, actual=event.sequence)
+        self._expected += 1
+        if event.game_id != self._game_id:
+            self._check_game_id(event.game_id)
+        if event.event_id:
+            if event.event_id in self._event_ids:
+                raise Malformed(Code.EVENT_ID_REPEATED, rule="game-file", event_id=event.event_id)
+            self._event_ids.add(event.event_id)
+        if self._is_chained or event.hash or event.previous_hash:
+            self._check_chain(event, public)
         body = event.body
         if body.sealed:
             check_seals(body)
+            self._look_for_redaction(event)
         if self.redacted is not None:
             return ()
-        if body.sealed:
-            try:
-                check_whole(body)
-            except Redacted as error:
-                self.redacted, self.redacted_at = error, event.sequence
-                return ()
         if self.fold is None:
             self.fold = Fold(body)
             outcomes: Outcomes = ()
@@ -68,33 +72,28 @@ class Examiner:
         self.accepted += 1
         return outcomes
 
-    def _check_envelope(self, event: Event) -> None:
-        if event.sequence != self._expected:
-            raise Malformed(Code.SEQUENCE_GAP, rule="game-file", expected=self._expected, actual=event.sequence)
-        self._expected += 1
-        if event.game_id != self._game_id:
-            if self._game_id and event.game_id:
-                raise Malformed(Code.GAME_ID_MIXED, rule="game-file", expected=self._game_id, actual=event.game_id)
-            self._game_id = self._game_id or event.game_id
-        if event.event_id:
-            if event.event_id in self._event_ids:
-                raise Malformed(Code.EVENT_ID_REPEATED, rule="game-file", event_id=event.event_id)
-            self._event_ids.add(event.event_id)
+    def _check_game_id(self, game_id: str) -> None:
+        if self._game_id and game_id:
+            raise Malformed(Code.GAME_ID_MIXED, rule="game-file", expected=self._game_id, actual=game_id)
+        self._game_id = self._game_id or game_id
 
     def _check_chain(self, event: Event, public: bytes | None) -> None:
-        if not (event.hash or event.previous_hash):
-            if self._is_chained:
-                raise Corrupt(Code.CHAIN_BROKEN, rule="evidence", problem="the chain stops before this event")
-            return
         if event.sequence == 0:
             self._is_chained = True
         elif not self._is_chained:
             raise Corrupt(Code.CHAIN_BROKEN, rule="evidence", problem="the chain has no beginning")
-        if event.previous_hash and event.previous_hash != self._head:
+        if event.previous_hash != self._head and (event.previous_hash or not event.hash):
             raise Corrupt(Code.CHAIN_BROKEN, rule="evidence", problem="it does not follow the event before it")
         self._head = link(self._head, public_form(event) if public is None else public)
         if event.hash != self._head:
             raise Corrupt(Code.CHAIN_BROKEN, rule="evidence", problem="its hash is not that of its content")
+
+    def _look_for_redaction(self, event: Event) -> None:
+        if self.redacted is None:
+            try:
+                check_whole(event.body)
+            except Redacted as error:
+                self.redacted, self.redacted_at = error, event.sequence
 
 
 def verify(entries: Iterable[tuple[Event, bytes | None]]) -> Report:

@@ -62,6 +62,7 @@ SENTENCES: Final[Mapping[Code, str]] = MappingProxyType(
         Code.DATABASE_FOREIGN: "this is not a Heptalog database",
         Code.DATABASE_NEWER: "this database was made by a newer version",
         Code.PORT_IN_USE: "this port is in use",
+        Code.HOST_REFUSED: "without credentials a server listens on the loopback interface only",
         Code.SERVER_UNREACHABLE: "the server cannot be reached",
         Code.DEADLINE_PASSED: "the answer did not come in time",
         Code.DRAINING: "the server is shutting down",

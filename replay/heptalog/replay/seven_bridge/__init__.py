@@ -1,9 +1,8 @@
 """Seven Bridge (Shichi Narabe): the layout game of sevens with pass tokens and ghosts."""
 
-from typing import Final
-
 from heptalog.replay.events import Body, CardPlayed, CardsDealt, DealerDrawn, Options, TurnPassed
 from heptalog.replay.outcomes import Outcome
+from heptalog.replay.rules import Words
 from heptalog.replay.seven_bridge.apply import apply
 from heptalog.replay.seven_bridge.check import check
 from heptalog.replay.seven_bridge.dealing import deal
@@ -14,10 +13,8 @@ from heptalog.replay.seven_bridge.state import State, initial
 from heptalog.replay.seven_bridge.view import view
 from heptalog.replay.seven_bridge.words import SevenBridgeWords
 
-__all__ = ["SEVEN_BRIDGE", "SevenBridge"]
 
-
-class _Rules:
+class SevenBridgeRules:
     """Seven Bridge at version 1 of its rules."""
 
     key: str = "seven_bridge"
@@ -26,7 +23,7 @@ class _Rules:
     bodies: tuple[type[Body], ...] = (DealerDrawn, CardsDealt, CardPlayed, TurnPassed)
     outcomes: tuple[type[Outcome], ...] = OUTCOMES
     state: type[State] = State
-    words: SevenBridgeWords = SevenBridgeWords()
+    words: Words[State] = SevenBridgeWords()
 
     initial = staticmethod(initial)
     check = staticmethod(check)
@@ -36,4 +33,4 @@ class _Rules:
     view = staticmethod(view)
 
 
-SEVEN_BRIDGE: Final = _Rules()
+SEVEN_BRIDGE = SevenBridgeRules()

@@ -1,6 +1,6 @@
 """What one viewer may see. The table is the same for all; a type for the public has no place for a hidden card."""
 
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 from msgspec import Struct
 
@@ -80,8 +80,6 @@ class ArbiterView(Struct, frozen=True, rename="camel"):
 
 
 View: TypeAlias = PublicView | SeatView | ArbiterView
-
-VIEWS: Final = (PublicView, SeatView, ArbiterView)
 
 
 def view(state: State, viewer: Viewer) -> View:

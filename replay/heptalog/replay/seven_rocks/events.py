@@ -3,13 +3,13 @@
 from enum import StrEnum
 from typing import ClassVar
 
-from heptalog.replay.events import UNSET, Body, Options, Part, Seal, UnsetType
+from heptalog.replay.events import UNSET, Body, Options, Part, Seal, Uint32, UnsetType
 
 
 class SevenRocks(Options, frozen=True, gc=False):
     """Seven Rocks is played; an absent target is 250 (SR-R28)."""
 
-    target: int | UnsetType = UNSET
+    target: Uint32 | UnsetType = UNSET
 
 
 class TileHand(Part, frozen=True, gc=False):
@@ -43,6 +43,6 @@ class TilePlayed(Body, frozen=True, gc=False):
     one fits.
     """
 
-    seat: int = 0
+    seat: Uint32 = 0
     tile: str = ""
     arm: Arm | UnsetType = UNSET

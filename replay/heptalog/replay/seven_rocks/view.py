@@ -81,28 +81,8 @@ def view(state: State, viewer: Viewer) -> TableView | SeatView | ArbiterView:
     return SeatView(seat=viewer.seat, hand=hand_of(state, viewer.seat), table=table)
 
 
-def _table(state: State) -> TableView:
-    # A round that ended was settled, and its hands shown; one that was won in the middle was not (SR-R29, SR-D30).
-    is_settled = state.phase is Phase.DEAL and state.round > 0
-    return TableView(
-        phase=str(state.phase),
-        round=state.round,
-        target=state.target,
-        scores=state.scores,
-        to_act=state.to_act,
-        winners=state.winners,
-        passes=state.passes,
-        tile_counts=tuple(held(state, seat).bit_count() for seat in range(SEAT_COUNT)),
-        line=_line(state),
-        hands_left=_hands(state) if is_settled else (),
-    )
-
-
-def _hands(state: State) -> tuple[tuple[str, ...], ...]:
-    return tuple(hand_of(state, seat) for seat in range(SEAT_COUNT))
-
-
-def _line(state: State) -> LineView:
+def view_of_line(state: State) -> LineView:
+    """The line as it lies on the table, for everybody to see."""
     arms: tuple[list[str], ...] = ([], [], [], [], [])
     for placed in state.line:
         arm, touching, outer = placed >> 6, placed >> 3 & 7, placed & 7
@@ -120,3 +100,24 @@ def _line(state: State) -> LineView:
         ),
         sum=sum(counted_ends(state.ends)),
     )
+
+
+def _table(state: State) -> TableView:
+    # A round that ended was settled, and its hands shown; one that was won in the middle was not (SR-R29, SR-D30).
+    is_settled = state.phase is Phase.DEAL and state.round > 0
+    return TableView(
+        phase=str(state.phase),
+        round=state.round,
+        target=state.target,
+        scores=state.scores,
+        to_act=state.to_act,
+        winners=state.winners,
+        passes=state.passes,
+        tile_counts=tuple(held(state, seat).bit_count() for seat in range(SEAT_COUNT)),
+        line=view_of_line(state),
+        hands_left=_hands(state) if is_settled else (),
+    )
+
+
+def _hands(state: State) -> tuple[tuple[str, ...], ...]:
+    return tuple(hand_of(state, seat) for seat in range(SEAT_COUNT))

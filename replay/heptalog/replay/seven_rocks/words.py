@@ -6,12 +6,12 @@ from typing import Any, Final, TypeAlias
 
 from heptalog.replay.events import UNSET, Body, OpenerDrawn, TurnPassed
 from heptalog.replay.outcomes import MatchWon, Outcome, RoundEnded, RoundEndedBy
-from heptalog.replay.rules import PUBLIC
 from heptalog.replay.seven_rocks.events import Arm, TilePlayed, TilesDealt
 from heptalog.replay.seven_rocks.outcomes import BranchesOpened, HandSettled, PointsScored, SpinnerLaid, TileLaid
+from heptalog.replay.seven_rocks.scoring import counted_ends
 from heptalog.replay.seven_rocks.state import Phase, State, hand_of
 from heptalog.replay.seven_rocks.tables import SEAT_COUNT, SIDES
-from heptalog.replay.seven_rocks.view import LineView, TableView, view
+from heptalog.replay.seven_rocks.view import view_of_line
 
 Names: TypeAlias = Sequence[str]
 
@@ -46,12 +46,10 @@ class SevenRocksWords:
 
     def table(self, state: State, names: Names) -> list[str]:
         """The scores, the line, its ends and every hand."""
-        seen = view(state, PUBLIC)
-        assert isinstance(seen, TableView)
-        width = max(len("Branch"), *map(len, names))
+        width = max(len("Line"), *map(len, names))
         lines = [_headline(state, names)]
         if state.line:
-            lines += [f"{title:<{width}}  {text}" for title, text in _line_of(seen.line)]
+            lines += [f"{title:<{width}}  {text}" for title, text in _line_of(state)]
         if state.round:
             lines += [f"{names[seat]:<{width}}  {' '.join(hand_of(state, seat)) or '-'}" for seat in range(SEAT_COUNT)]
         return lines
@@ -66,19 +64,14 @@ def _headline(state: State, names: Names) -> str:
     return f"Round {state.round} of a match to {state.target}: {scores}; {waiting}"
 
 
-def _line_of(line: LineView) -> list[tuple[str, str]]:
-    # Only the first double of the round is starred: others look the same but do not branch.
+def _line_of(state: State) -> list[tuple[str, str]]:
+    line = view_of_line(state)
+    # Only the first double of the round is starred: later ones look the same but do not branch.
     row = " ".join(f"*{tile}*" if tile == line.spinner else tile for tile in line.row)
-    branches = [
-        ("Branch", f"{way}: {' '.join(tiles)}") for way, tiles in (("up", line.up), ("down", line.down)) if tiles
-    ]
-    counted = " + ".join(str(end.counts) for end in line.ends if end.counts or not _is_free(end.arm, line))
+    branches = [(title, " ".join(tiles)) for title, tiles in (("Up", line.up), ("Down", line.down)) if tiles]
+    counted = " + ".join(map(str, counted_ends(state.ends)))
     open_values = ", ".join(f"{end.value} {end.arm.lower()}" for end in line.ends)
     return [("Line", row), *branches, ("Ends", f"{counted} = {line.sum}"), ("Open", open_values)]
-
-
-def _is_free(arm: str, line: LineView) -> bool:
-    return (arm == Arm.UP and not line.up) or (arm == Arm.DOWN and not line.down)
 
 
 def _tiles_dealt(_body: TilesDealt, _names: Names) -> str:
@@ -86,8 +79,8 @@ def _tiles_dealt(_body: TilesDealt, _names: Names) -> str:
 
 
 def _opener_drawn(body: OpenerDrawn, names: Names) -> str:
-    lots = ", then ".join(
-        " ".join(f"{_name(draw.seat, names)} {draw.value}" for draw in lot.draws) for lot in body.lots
+    lots = "; then ".join(
+        ", ".join(f"{_name(draw.seat, names)} {draw.value}" for draw in lot.draws) for lot in body.lots
     )
     return f"{_name(body.seat, names)} is drawn to open{f' ({lots})' if lots else ''}"
 

@@ -4,19 +4,21 @@ Hands stay hidden after the end too (SU-D37); who may then see them is decided o
 Captured cards are face down, so that only their number is seen (SU-D39).
 """
 
+from typing import TypeAlias
+
 from msgspec import Struct
 
 from heptalog.replay.cards import names_in
 from heptalog.replay.errors import Code, Refused
 from heptalog.replay.rules import ARBITER, PUBLIC, Viewer
-from heptalog.replay.seven_up.state import Phase, State, elder_of, may_look, stock_count
+from heptalog.replay.seven_up.state import State, elder_of, may_look, stock_count
 from heptalog.replay.seven_up.tables import DECK, NAME_OF, SUIT_LETTER
 
 
-class PublicView(Struct, frozen=True, rename="camel"):
-    """What everybody sees. Seats are -1 and suits empty where there is none yet."""
+class TableView(Struct, frozen=True, rename="camel", kw_only=True):
+    """The table as it lies before everybody. Seats are -1 and suits empty where there is none yet."""
 
-    phase: Phase
+    phase: str
     round: int
     scores: tuple[int, ...]
     target: int
@@ -36,42 +38,56 @@ class PublicView(Struct, frozen=True, rename="camel"):
     trick: tuple[str, ...]
 
 
-class SeatView(PublicView, frozen=True, rename="camel"):
+class PublicView(Struct, frozen=True, rename="camel"):
+    """What everybody sees."""
+
+    table: TableView
+
+
+class SeatView(Struct, frozen=True, rename="camel", kw_only=True):
     """What one player sees; `hand` is None while the rules keep a player from looking at it (SU-R12)."""
 
+    table: TableView
     seat: int
     hand: tuple[str, ...] | None
     discards: tuple[str, ...]
 
 
-class ArbiterView(PublicView, frozen=True, rename="camel"):
+class ArbiterView(Struct, frozen=True, rename="camel", kw_only=True):
     """What the arbiter sees: everything but the order of the stock, which nobody knows."""
 
+    table: TableView
     hands: tuple[tuple[str, ...], ...]
     discards: tuple[tuple[str, ...], ...]
     captured: tuple[tuple[str, ...], ...]
 
 
-def view(state: State, viewer: Viewer) -> PublicView:
-    """What `viewer` may see. Raises Refused for a seat that is not there."""
-    public = _public_view(state)
+View: TypeAlias = PublicView | SeatView | ArbiterView
+
+
+def view(state: State, viewer: Viewer) -> View:
+    """What one viewer may see. Raises Refused for a seat that is not there."""
+    table = _table(state)
     if viewer == PUBLIC:
-        return public
-    seen = {name: getattr(public, name) for name in PublicView.__struct_fields__}
+        return PublicView(table)
     if viewer == ARBITER:
         return ArbiterView(
-            **seen, hands=_sets(state.hands), discards=_sets(state.discards), captured=_sets(state.captured)
+            table=table, hands=_sets(state.hands), discards=_sets(state.discards), captured=_sets(state.captured)
         )
     seat = viewer.seat
     if not 0 <= seat < state.seat_count:
-        raise Refused(Code.SEAT_UNKNOWN, rule="C-1", seat=seat, seats=state.seat_count)
-    hand = names_in(state.hands[seat], DECK) if may_look(state, seat) else None
-    return SeatView(**seen, seat=seat, hand=hand, discards=names_in(state.discards[seat], DECK))
+        raise Refused(Code.SEAT_UNKNOWN, rule="SU-R1", seat=seat, seats=state.seat_count)
+    return SeatView(
+        table=table,
+        seat=seat,
+        hand=names_in(state.hands[seat], DECK) if may_look(state, seat) else None,
+        discards=names_in(state.discards[seat], DECK),
+    )
 
 
-def _public_view(state: State) -> PublicView:
-    return PublicView(
-        phase=state.phase,
+def _table(state: State) -> TableView:
+    return TableView(
+        phase=str(state.phase),
         round=state.round,
         scores=state.scores,
         target=state.target,

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from heptalog.replay.cards import names_in
 from heptalog.replay.events import UNSET, Body, CardPlayed, CardsDealt, DealerDrawn
@@ -26,14 +26,14 @@ from heptalog.replay.seven_up.outcomes import (
 from heptalog.replay.seven_up.state import Phase, State, elder_of, stock_count
 from heptalog.replay.seven_up.tables import DECK, NAME_OF, PAIRS, PLAYERS_HIGH, SUIT_LETTER, TRICK_COUNT
 
-Names = Sequence[str]
+Names: TypeAlias = Sequence[str]
 
 
 class SevenUpWords:
     """The words of Seven Up. An event's line tells no hidden card; the table shows all that the state holds."""
 
     def event(self, body: Body, names: Names) -> str:
-        """One readable line for what happened."""
+        """One readable line for what happened; also for an event that was refused, whose seat may be nobody's."""
         return _EVENTS[type(body)](body, names)
 
     def outcome(self, outcome: Outcome, names: Names) -> str:
@@ -77,8 +77,10 @@ _VOID_WORDS: Final = MappingProxyType(
 
 
 def _dealer_drawn(body: DealerDrawn, names: Names) -> str:
-    lots = "; then ".join(", ".join(f"{names[draw.seat]} {draw.value}" for draw in lot.draws) for lot in body.lots)
-    return f"{names[body.seat]} deals first" + (f" (drawn: {lots})" if lots else "")
+    lots = "; then ".join(
+        ", ".join(f"{_name(draw.seat, names)} {draw.value}" for draw in lot.draws) for lot in body.lots
+    )
+    return f"{_name(body.seat, names)} deals first" + (f" (drawn: {lots})" if lots else "")
 
 
 def _cards_dealt(body: CardsDealt, names: Names) -> str:
@@ -87,7 +89,7 @@ def _cards_dealt(body: CardsDealt, names: Names) -> str:
 
 def _trump_decided(body: TrumpDecided, names: Names) -> str:
     word = "says nothing" if body.decision is UNSET else _DECISION_WORDS[body.decision]
-    return f"{names[body.seat]} {word}"
+    return f"{_name(body.seat, names)} {word}"
 
 
 def _cards_run(body: CardsRun, names: Names) -> str:
@@ -97,15 +99,15 @@ def _cards_run(body: CardsRun, names: Names) -> str:
 def _cards_discarded(body: CardsDiscarded, names: Names) -> str:
     # A redacted copy has the seal's count in place of the cards.
     count = len(body.cards) if body.cards or body.seal is UNSET else body.seal.count
-    return f"{names[body.seat]} discards {count} cards"
+    return f"{_name(body.seat, names)} discards {count} cards"
 
 
 def _card_played(body: CardPlayed, names: Names) -> str:
-    return f"{names[body.seat]} plays {body.card}"
+    return f"{_name(body.seat, names)} plays {body.card}"
 
 
 def _infraction_called(body: InfractionCalled, names: Names) -> str:
-    return f"the arbiter calls an infraction by {names[body.seat]}"
+    return f"the arbiter calls an infraction by {_name(body.seat, names)}"
 
 
 def _jack_turned(outcome: JackTurned, names: Names) -> str:
@@ -207,6 +209,10 @@ def _trick(state: State, names: Names) -> list[str]:
         f"{names[(state.leader + place) % state.seat_count]} {NAME_OF[card]}" for place, card in enumerate(state.trick)
     )
     return ["Trick: " + ", ".join(laid)]
+
+
+def _name(seat: int, names: Names) -> str:
+    return names[seat] if 0 <= seat < len(names) else f"seat {seat}"
 
 
 def _side_name(side: int, names: Names) -> str:

@@ -1,0 +1,91 @@
+"""What every call of the service has in common: strict requests, failures as statuses, readers off the event loop."""
+
+import asyncio
+import functools
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NoReturn, TypeVar
+
+import grpc
+from google.protobuf.message import Message
+
+from heptalog.replay import codec
+from heptalog.replay.errors import HeptalogError
+from heptalog.replay.words import sentence
+from heptalog.service.status import status_code, trailers_of
+
+Servicer = TypeVar("Servicer")
+Request = TypeVar("Request", bound=Message)
+Response = TypeVar("Response")
+T = TypeVar("T")
+Context = grpc.aio.ServicerContext[Any, Any]
+
+_log = logging.getLogger(__name__)
+
+
+def answers(
+    method: Callable[[Servicer, Request, Context], Awaitable[Response]],
+) -> Callable[[Servicer, Request, Context], Awaitable[Response]]:
+    """A call with one answer: refuse unknown fields, turn failures into statuses, let no bug's text out."""
+
+    @functools.wraps(method)
+    async def call(servicer: Servicer, request: Request, context: Context) -> Response:
+        try:
+            codec.check_known(request)
+            return await method(servicer, request, context)
+        except HeptalogError as error:
+            await refuse(context, error)
+        except Exception:  # noqa: BLE001  # whatever bug it was, its text stays here
+            await _fail(context)
+
+    return call
+
+
+def streams(
+    method: Callable[[Servicer, Request, Context], AsyncIterator[Response]],
+) -> Callable[[Servicer, Request, Context], AsyncIterator[Response]]:
+    """A call with a stream of answers, in the same manner."""
+
+    @functools.wraps(method)
+    async def call(servicer: Servicer, request: Request, context: Context) -> AsyncIterator[Response]:
+        try:
+            codec.check_known(request)
+            async for response in method(servicer, request, context):
+                yield response
+        except HeptalogError as error:
+            await refuse(context, error)
+        except Exception:  # noqa: BLE001  # whatever bug it was, its text stays here
+            await _fail(context)
+
+    return call
+
+
+async def refuse(context: Context, error: HeptalogError) -> NoReturn:
+    """End a call with the status of a failure."""
+    await context.abort(status_code(error), sentence(error), tuple(trailers_of(error)))
+    raise AssertionError("abort does not return")
+
+
+async def _fail(context: Context) -> NoReturn:
+    # abort itself raises; only what was not meant comes here with a traceback worth keeping.
+    if context.done():
+        raise
+    _log.exception("a call failed")
+    await context.abort(grpc.StatusCode.INTERNAL, "internal error")
+    raise AssertionError("abort does not return")
+
+
+class Readers:
+    """Threads for what reads the store, so that the event loop never waits for a disk."""
+
+    def __init__(self, threads: int) -> None:
+        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="heptalog-reader")
+
+    async def run(self, work: Callable[[], T]) -> T:
+        """Do this in a reader's thread."""
+        return await asyncio.get_running_loop().run_in_executor(self._pool, work)
+
+    def close(self) -> None:
+        """Wait for what is being read, and stop."""
+        self._pool.shutdown()

@@ -1,0 +1,39 @@
+"""What a server can be told, and the bounds it keeps."""
+
+import os
+import time
+import uuid
+from collections.abc import Callable
+from typing import Final
+
+from msgspec import Struct
+
+EVENTS_PER_APPEND_MAX: Final = 512
+EVENT_SIZE_MAX: Final = 256 * 1024  # bytes of one record
+MESSAGE_SIZE_MAX: Final = 4 * 1024 * 1024  # bytes of one gRPC message
+ID_LENGTH_MAX: Final = 128  # characters of a game's or an event's id, or of who recorded it
+EVENTS_PER_READ: Final = 512  # in one message of ReadEvents
+PAGE_SIZE: Final = 100
+PAGE_SIZE_MAX: Final = 1000
+
+
+class Surroundings(Struct, frozen=True):
+    """Time and chance, passed in so that tests can choose them."""
+
+    clock: Callable[[], int] = time.time_ns  # nanoseconds since 1970 UTC
+    new_id: Callable[[], str] = lambda: str(uuid.uuid4())
+    salts: Callable[[], bytes] = lambda: os.urandom(16)
+
+
+class Settings(Struct, frozen=True):
+    """How one server runs."""
+
+    database: str
+    host: str = "127.0.0.1"
+    port: int = 0  # 0 is any free one
+    group_events_max: int = 1000  # events in one commit
+    queue_max: int = 4096  # appends waiting for the writer
+    live_events_max: int = 400_000  # events of games kept ready in memory, about 0.6 KB each
+    reader_threads: int = 4
+    calls_max: int = 1024  # at work at once
+    grace_seconds: float = 10.0  # for running calls at the end

@@ -1,0 +1,161 @@
+"""GamesService: which games there are, how they stand, what may be played. Each call decodes, asks, encodes."""
+
+import asyncio
+import uuid
+from typing import Final
+
+import msgspec
+from google.protobuf import json_format
+from google.protobuf.struct_pb2 import Struct as StructMessage
+from google.protobuf.timestamp_pb2 import Timestamp
+from msgspec.structs import replace
+
+from heptalog.replay import codec
+from heptalog.replay.errors import Code, Malformed, NotFound
+from heptalog.replay.events import Event
+from heptalog.replay.fold import Standing
+from heptalog.replay.rules import ARBITER, PUBLIC, Viewer
+from heptalog.service.answering import Context, Readers, answers
+from heptalog.service.handler import Append
+from heptalog.service.log import event_at, head_message
+from heptalog.service.pages import page_size, place_of, token_for
+from heptalog.service.queries import Queries
+from heptalog.service.store import NO_GAME, GameEntry, GameFilter, LogStore, Status
+from heptalog.service.writer import Writer
+from heptalog.v1 import event_pb2, games_pb2, games_pb2_grpc
+
+_STATUSES: Final = {
+    Status.RUNNING: games_pb2.GAME_STATUS_RUNNING,
+    Status.WON: games_pb2.GAME_STATUS_WON,
+    Status.CLOSED: games_pb2.GAME_STATUS_CLOSED,
+}
+
+
+class GamesServicer(games_pb2_grpc.GamesServiceServicer):
+    """Opens games through the one writer, and answers how they stand."""
+
+    def __init__(self, writer: Writer, store: LogStore, queries: Queries, readers: Readers) -> None:
+        self._writer = writer
+        self._store = store
+        self._queries = queries
+        self._readers = readers
+
+    @answers
+    async def CreateGame(self, request: games_pb2.CreateGameRequest, context: Context) -> games_pb2.CreateGameResponse:
+        if not request.HasField("event"):
+            raise Malformed(Code.BODY_MISSING, rule="api", field="event")
+        event = event_at(request.event, 0)
+        game_id = event.game_id or str(uuid.uuid4())
+        append = Append(game_id, NO_GAME, (replace(event, game_id=game_id),))
+        receipt = await asyncio.wrap_future(self._writer.submit(append))
+        return games_pb2.CreateGameResponse(
+            game_id=receipt.game_id, head=head_message(receipt.head), deduplicated=receipt.is_deduplicated
+        )
+
+    @answers
+    async def GetGame(self, request: games_pb2.GetGameRequest, context: Context) -> games_pb2.GetGameResponse:
+        entry = await self._readers.run(lambda: self._store.game(request.game_id))
+        if entry is None:
+            raise NotFound(Code.GAME_NOT_FOUND, rule="api", game_id=request.game_id)
+        head = entry.head.sequence
+        position = await self._readers.run(lambda: self._queries.position(request.game_id, head))
+        return games_pb2.GetGameResponse(game=game_message(entry), standing=standing_message(position.standing))
+
+    @answers
+    async def ListGames(self, request: games_pb2.ListGamesRequest, context: Context) -> games_pb2.ListGamesResponse:
+        size = page_size(request.page_size)
+        place = place_of(request, request.page_token)
+        after = 0 if place is None else place.after
+        wanted = _filter_of(request)
+        # One more than fits tells whether there is another page.
+        entries = await self._readers.run(lambda: self._store.games(wanted, after=after, limit=size + 1))
+        token = token_for(request, after=entries[size - 1].number) if len(entries) > size else ""
+        return games_pb2.ListGamesResponse(
+            games=[game_message(entry) for entry in entries[:size]], next_page_token=token
+        )
+
+    @answers
+    async def GetState(self, request: games_pb2.GetStateRequest, context: Context) -> games_pb2.GetStateResponse:
+        sequence = request.sequence if request.HasField("sequence") else None
+        viewer = _viewer_of(request.viewer) if request.HasField("viewer") else ARBITER
+        position = await self._readers.run(lambda: self._queries.position(request.game_id, sequence))
+        view = json_format.Parse(msgspec.json.encode(position.view(viewer)), StructMessage())
+        return games_pb2.GetStateResponse(standing=standing_message(position.standing), view=view)
+
+    @answers
+    async def ListLegalMoves(
+        self, request: games_pb2.ListLegalMovesRequest, context: Context
+    ) -> games_pb2.ListLegalMovesResponse:
+        size = page_size(request.page_size)
+        place = place_of(request, request.page_token)
+        skip, sequence = (0, None) if place is None else (place.after, place.at)
+        seat = request.seat if request.HasField("seat") else None
+        position = await self._readers.run(lambda: self._queries.position(request.game_id, sequence))
+        moves = await self._readers.run(lambda: self._queries.moves(position, seat=seat, skip=skip, count=size + 1))
+        head = await self._readers.run(lambda: self._queries.head_at(request.game_id, position.sequence))
+        token = token_for(request, after=skip + size, at=position.sequence) if len(moves) > size else ""
+        return games_pb2.ListLegalMovesResponse(
+            moves=[codec.message_of(Event(0, move)) for move in moves[:size]],
+            head=head_message(head),
+            next_page_token=token,
+        )
+
+
+def game_message(entry: GameEntry) -> games_pb2.Game:
+    """A game as a list shows it."""
+    started = entry.started
+    message = games_pb2.Game(
+        game_id=entry.game_id,
+        ruleset=entry.ruleset,
+        rules_version=entry.rules_version,
+        players=[event_pb2.Player(id=player.id, name=player.name) for player in started.players],
+        tournament=started.tournament,
+        table=started.table,
+        status=_STATUSES[entry.status],
+        head=head_message(entry.head),
+    )
+    message.created_at.CopyFrom(codec.timestamp(entry.created_at))
+    return message
+
+
+def standing_message(standing: Standing) -> games_pb2.Standing:
+    """A standing as a message."""
+    return games_pb2.Standing(
+        sequence=standing.sequence,
+        scores=standing.scores,
+        to_act=standing.to_act,
+        round=standing.round,
+        over=standing.over,
+        winners=standing.winners,
+    )
+
+
+def _filter_of(request: games_pb2.ListGamesRequest) -> GameFilter:
+    status = next((ours for ours, number in _STATUSES.items() if number == request.status), None)
+    if status is None and request.status != games_pb2.GAME_STATUS_UNSPECIFIED:
+        raise Malformed(Code.FIELD_INVALID, rule="api", field="status", problem=f"no value {request.status}")
+    return GameFilter(
+        ruleset=request.ruleset,
+        player_id=request.player_id,
+        tournament=request.tournament,
+        status=status,
+        created_from=_nanoseconds(request.created_from),
+        created_before=_nanoseconds(request.created_before),
+    )
+
+
+def _viewer_of(message: games_pb2.Viewer) -> Viewer:
+    roles = games_pb2.Viewer
+    match message.role:
+        case roles.ROLE_PUBLIC:
+            return PUBLIC
+        case roles.ROLE_SEAT:
+            return Viewer(message.seat)
+        case roles.ROLE_ARBITER:
+            return ARBITER
+        case _:
+            raise Malformed(Code.FIELD_INVALID, rule="api", field="viewer.role", problem="who looks must be said")
+
+
+def _nanoseconds(time: Timestamp) -> int:
+    return time.seconds * codec.SECOND + time.nanos

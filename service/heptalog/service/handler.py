@@ -1,0 +1,270 @@
+"""Appending, as a use case: load, recognise a retry, compare heads, check the rules, seal, chain. Knows no gRPC.
+
+The handler runs in the one writer and may run ahead of the disk: what it has prepared is in its live games before it
+is durable, so that the next append in the same commit can stand on it. `settle` makes it visible after the commit,
+`forget` drops the games of a commit that failed.
+"""
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from heptalog.replay import codec
+from heptalog.replay.chain import GENESIS
+from heptalog.replay.errors import Code, Conflict, Corrupt, HeptalogError, Malformed, NotFound, Redacted, Refused
+from heptalog.replay.events import Event, camel_name
+from heptalog.replay.fold import Closed, Fold
+from heptalog.replay.rules import State
+from heptalog.replay.seals import check_seals, check_whole, sealed
+from heptalog.service.config import EVENT_SIZE_MAX, EVENTS_PER_APPEND_MAX, ID_LENGTH_MAX, Surroundings
+from heptalog.service.live import LiveGame, LiveGames, load
+from heptalog.service.retry import is_same
+from heptalog.service.store import NO_GAME, Batch, Ending, Entry, Head, LogStore, Refusal, Status
+
+_ID: Final = re.compile(r"[^\s\x00-\x1f\x7f]+")
+
+
+class Append(Struct, frozen=True):
+    """What a caller asks to record: events of one game, after the sequence it believes to be the last."""
+
+    game_id: str
+    expected: int
+    events: tuple[Event, ...]
+    expected_hash: bytes = b""
+    is_imported: bool = False
+
+
+class Receipt(Struct, frozen=True):
+    """What a caller gets once it is durable."""
+
+    game_id: str
+    head: Head
+    sequences: tuple[int, ...]
+    is_deduplicated: bool = False
+
+
+class Prepared(Struct, frozen=True):
+    """An append that is ready for the disk; `batch` is absent where all of it is there already."""
+
+    game: LiveGame
+    sequences: tuple[int, ...]
+    batch: Batch | None = None
+
+
+class Handler:
+    """Decides what may be appended to a store."""
+
+    def __init__(self, store: LogStore, live: LiveGames, surroundings: Surroundings) -> None:
+        self._store = store
+        self._live = live
+        self._surroundings = surroundings
+
+    def prepare(self, append: Append) -> Prepared:
+        """Check an append and run ahead with it. Raises what is wrong, and then nothing has changed."""
+        check_shape(append)
+        game = self._live.find(append.game_id)
+        if game is None and (game := load(self._store, append.game_id)) is not None:
+            self._live.keep(game)
+        if game is not None and (known := _known_sequences(append, game)):
+            return Prepared(game, known)
+        _check_expected(append, game)
+        game, entries, endings = self._entries(append, game)
+        batch = Batch(append.game_id, append.expected, tuple(entries), tuple(endings))
+        return Prepared(game, tuple(entry.event.sequence for entry in entries), batch)
+
+    def settle(self, prepared: Prepared) -> Receipt:
+        """What was prepared is durable: show it, and give its receipt."""
+        game = prepared.game
+        if prepared.batch is not None:
+            game.durable = max(game.durable, prepared.sequences[-1])
+        head = self._store.head(game.game_id)
+        assert head is not None, "a durable game has a head"
+        return Receipt(game.game_id, head, prepared.sequences, is_deduplicated=prepared.batch is None)
+
+    def forget(self, game_ids: Iterable[str]) -> None:
+        """A commit failed: drop the games that ran ahead with it."""
+        for game_id in game_ids:
+            self._live.forget(game_id)
+
+    def refusal(self, append: Append, error: Refused) -> Refusal:
+        """What the side table keeps of a refusal."""
+        index = error.facts["index"]
+        assert isinstance(index, int), "a refusal knows its event"
+        asked = self._completed(append, index, append.events[index])
+        return Refusal(
+            game_id=append.game_id,
+            sequence=asked.sequence,
+            refused_at=self._surroundings.clock(),
+            recorded_by=asked.recorded_by,
+            kind=camel_name(type(asked.body)),
+            code=error.code,
+            rule=error.rule,
+            content=codec.content_of(asked),
+        )
+
+    def _entries(self, append: Append, game: LiveGame | None) -> tuple[LiveGame, list[Entry], list[Ending]]:
+        """Run ahead event by event; where one is wrong, take back the ones before it too."""
+        entries: list[Entry] = []
+        endings: list[Ending] = []
+        for index, sent in enumerate(append.events):
+            before = None if game is None else game.fold.state
+            try:
+                event = self._completed(append, index, sent)
+                game, entry = _advanced(game, event, sent)
+            except HeptalogError as error:
+                if game is not None and append.expected != NO_GAME:
+                    game.truncate(append.expected)
+                raise _placed(error, index) from error
+            entries.append(entry)
+            if ending := _ending(before, game.fold.state, event.sequence):
+                endings.append(ending)
+        assert game is not None, "an append has at least one event"
+        self._live.keep(game)
+        return game, entries, endings
+
+    def _completed(self, append: Append, index: int, sent: Event) -> Event:
+        """The event as it will be recorded, but for its links."""
+        return replace(
+            sent,
+            body=sealed(sent.body, self._surroundings.salts),
+            game_id=append.game_id,
+            sequence=append.expected + 1 + index,
+            event_id=sent.event_id or self._surroundings.new_id(),
+            recorded_at=sent.recorded_at or self._surroundings.clock(),
+            previous_hash=b"",
+            hash=b"",
+        )
+
+
+def check_shape(append: Append) -> None:
+    """Raise Malformed for what is wrong with a request whatever the game; paths are those of its fields."""
+    _check_id(append.game_id, "game_id")
+    if not 1 <= len(append.events) <= EVENTS_PER_APPEND_MAX:
+        problem = f"1 to {EVENTS_PER_APPEND_MAX} events"
+        raise Malformed(Code.FIELD_INVALID, rule="api", field="events", problem=problem)
+    seen: set[str] = set()
+    for index, event in enumerate(append.events):
+        try:
+            _check_event(append, index, event)
+        except HeptalogError as error:
+            raise _placed(error, index) from None
+        if event.event_id and event.event_id in seen:
+            raise _placed(Malformed(Code.EVENT_ID_REPEATED, rule="api", event_id=event.event_id), index)
+        seen.add(event.event_id)
+
+
+def _check_event(append: Append, index: int, event: Event) -> None:
+    if event.event_id:
+        _check_id(event.event_id, "event_id")
+    if event.game_id not in ("", append.game_id):
+        raise Malformed(Code.FIELD_INVALID, rule="api", field="game_id", problem="not the game of the request")
+    if event.sequence not in (0, append.expected + 1 + index):
+        raise Malformed(Code.FIELD_INVALID, rule="api", field="sequence", problem="not the one that comes next")
+    if len(event.recorded_by) > ID_LENGTH_MAX:
+        raise Malformed(Code.FIELD_INVALID, rule="api", field="recorded_by", problem=f"over {ID_LENGTH_MAX} characters")
+    if not append.is_imported:
+        for field in ("recorded_at", "previous_hash", "hash"):
+            if getattr(event, field):
+                problem = "the server's to fill in, unless the events are imported"
+                raise Malformed(Code.FIELD_INVALID, rule="api", field=field, problem=problem)
+    try:
+        check_seals(event.body)
+        check_whole(event.body)
+    except (Corrupt, Redacted) as error:
+        # What the caller brings itself is a fault of the request, not of the log.
+        raise Malformed(error.code, rule=error.rule, **error.facts) from None
+
+
+def _check_id(value: str, field: str) -> None:
+    if len(value) > ID_LENGTH_MAX or not _ID.fullmatch(value):
+        problem = f"1 to {ID_LENGTH_MAX} characters without spaces"
+        raise Malformed(Code.FIELD_INVALID, rule="api", field=field, problem=problem)
+
+
+def _known_sequences(append: Append, game: LiveGame) -> tuple[int, ...]:
+    """Where all of these events are recorded already; nothing where none is. A retry comes before the heads."""
+    known = [game.event_ids.get(event.event_id, -1) for event in append.events]
+    if all(sequence < 0 for sequence in known):
+        return ()
+    for event, sequence in zip(append.events, known, strict=True):
+        if sequence >= 0 and not is_same(event, codec.decode(game.records[sequence])[0]):
+            raise Conflict(
+                Code.EVENT_ID_REUSED, rule="api", game_id=game.game_id, event_id=event.event_id, at_sequence=sequence
+            )
+    if any(sequence < 0 for sequence in known):
+        pairs = list(zip(append.events, known, strict=True))
+        raise Conflict(
+            Code.BATCH_PARTLY_KNOWN,
+            rule="api",
+            game_id=game.game_id,
+            known=" ".join(event.event_id for event, sequence in pairs if sequence >= 0),
+            new=" ".join(event.event_id or "-" for event, sequence in pairs if sequence < 0),
+        )
+    return tuple(known)
+
+
+def _check_expected(append: Append, game: LiveGame | None) -> None:
+    if game is None:
+        if append.expected != NO_GAME:
+            raise NotFound(Code.GAME_NOT_FOUND, rule="api", game_id=append.game_id)
+        return
+    if append.expected == NO_GAME:
+        raise Conflict(Code.GAME_EXISTS, rule="api", game_id=append.game_id)
+    has_other_hash = append.expected_hash not in (b"", game.head_hash)
+    if append.expected != game.fold.sequence or has_other_hash:
+        raise Conflict(
+            Code.SEQUENCE_MISMATCH,
+            rule="api",
+            game_id=append.game_id,
+            expected=append.expected,
+            actual=game.fold.sequence,
+            head_hash=game.head_hash.hex(),
+        )
+
+
+def _advanced(game: LiveGame | None, event: Event, sent: Event) -> tuple[LiveGame, Entry]:
+    """The game with one more event: rules first, then its link and its size, then there is no way back."""
+    fold = Fold(event.body) if game is None else game.fold
+    if game is not None:
+        fold.check(event.body)
+    linked, record = codec.chained(event, GENESIS if game is None else game.head_hash)
+    if len(record) > EVENT_SIZE_MAX:
+        raise Malformed(Code.EVENT_TOO_LARGE, rule="api", size=len(record), limit=EVENT_SIZE_MAX)
+    if sent.hash not in (b"", linked.hash) or sent.previous_hash not in (b"", linked.previous_hash):
+        raise Malformed(Code.CHAIN_BROKEN, rule="evidence", field="hash")
+    if game is None:
+        game = LiveGame(event.game_id, fold, [record], {event.event_id: 0})
+        game.durable = NO_GAME
+    else:
+        fold.apply(event.body)
+        game.records.append(record)
+        game.event_ids[event.event_id] = event.sequence
+    return game, Entry(record, linked)
+
+
+def _ending(before: State | None, after: State, sequence: int) -> Ending | None:
+    """The change of status that an event made: an end, another end, or a takeback of one."""
+    was = Status.RUNNING if before is None else status_of(before)
+    status = status_of(after)
+    if status is was and (status is Status.RUNNING or before == after):
+        return None
+    return Ending(sequence, status, after.scores, after.winners)
+
+
+def status_of(state: State) -> Status:
+    """Whether a game goes on, was won, or was closed."""
+    if isinstance(state, Closed):
+        return Status.CLOSED
+    return Status.WON if state.over else Status.RUNNING
+
+
+def _placed(error: HeptalogError, index: int) -> HeptalogError:
+    """The error with the place of its event in the request."""
+    error.facts.setdefault("index", index)
+    field = error.facts.get("field")
+    if isinstance(error, Malformed) and isinstance(field, str) and not field.startswith("events["):
+        error.facts["field"] = f"events[{index}].{field}" if field else f"events[{index}]"
+    return error

@@ -1,0 +1,103 @@
+"""Games that are being played, kept ready: their folded states, their records and the ids they know.
+
+Only the writer changes a live game. It may run ahead of the disk within one commit; readers look at no state past
+`durable`, and every state there is frozen, so they need no lock.
+"""
+
+from collections import OrderedDict
+from collections.abc import Iterable
+from threading import Lock
+
+from heptalog.replay import codec
+from heptalog.replay.errors import Code, Corrupt, HeptalogError
+from heptalog.replay.fold import Fold
+from heptalog.replay.verify import Examiner
+from heptalog.service.store import LogStore, Stored
+
+
+class LiveGame:
+    """One game: its fold, its records, and which event id has which sequence."""
+
+    __slots__ = ("durable", "event_ids", "fold", "game_id", "records")
+
+    def __init__(self, game_id: str, fold: Fold, records: list[bytes], event_ids: dict[str, int]) -> None:
+        self.game_id = game_id
+        self.fold = fold
+        self.records = records
+        self.event_ids = event_ids
+        self.durable = len(records) - 1
+
+    @property
+    def head_hash(self) -> bytes:
+        """The hash of the last event, durable or not."""
+        return codec.hash_in(self.records[-1])
+
+    def truncate(self, sequence: int) -> None:
+        """Forget everything after `sequence`: it did not happen after all."""
+        self.fold.truncate(sequence)
+        del self.records[sequence + 1 :]
+        self.event_ids = {event_id: at for event_id, at in self.event_ids.items() if at <= sequence}
+
+
+class LiveGames:
+    """The games last used, as many as fit in a number of events; a game in the middle of a commit stays."""
+
+    def __init__(self, events_max: int) -> None:
+        self._events_max = events_max
+        self._games: OrderedDict[str, LiveGame] = OrderedDict()
+        self._lock = Lock()
+
+    def find(self, game_id: str) -> LiveGame | None:
+        """The live game, or None where it is not at hand."""
+        with self._lock:
+            game = self._games.get(game_id)
+            if game is not None:
+                self._games.move_to_end(game_id)
+            return game
+
+    def keep(self, game: LiveGame) -> None:
+        """Keep a game ready."""
+        with self._lock:
+            self._games[game.game_id] = game
+
+    def forget(self, game_id: str) -> None:
+        """Let go of a game whose memory can no longer be trusted; the log still has it."""
+        with self._lock:
+            self._games.pop(game_id, None)
+
+    def shrink(self) -> None:
+        """Let go of the games not used for longest, until the rest fits. Not while a commit is on its way."""
+        with self._lock:
+            total = sum(len(game.records) for game in self._games.values())
+            while total > self._events_max and len(self._games) > 1:
+                _, game = self._games.popitem(last=False)
+                total -= len(game.records)
+
+
+def load(store: LogStore, game_id: str) -> LiveGame | None:
+    """The game as the log has it, its chain and its rules checked again; None where there is none.
+
+    Raises Corrupt, with game and sequence, where what is stored does not hold.
+    """
+    return rebuilt(game_id, store.read_game(game_id))
+
+
+def rebuilt(game_id: str, records: Iterable[Stored]) -> LiveGame | None:
+    """A live game from its records."""
+    examiner = Examiner()
+    kept: list[bytes] = []
+    event_ids: dict[str, int] = {}
+    for stored in records:
+        try:
+            event, public = codec.decode(stored.record)
+            examiner.advance(event, public)
+        except HeptalogError as error:
+            code = error.code if isinstance(error, Corrupt) else Code.RECORD_DAMAGED
+            raise Corrupt(
+                code, rule=error.rule, game_id=game_id, at_sequence=stored.sequence, position=stored.position
+            ) from error
+        kept.append(stored.record)
+        event_ids[event.event_id] = event.sequence
+    if examiner.fold is None:
+        return None
+    return LiveGame(game_id, examiner.fold, kept, event_ids)

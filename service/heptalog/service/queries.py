@@ -1,0 +1,81 @@
+"""What readers ask: states, legal moves, standings. From live games where they are at hand, from the log otherwise."""
+
+from collections.abc import Iterator
+from itertools import islice
+
+from msgspec import Struct
+
+from heptalog.replay.codec import hash_in
+from heptalog.replay.errors import Code, NotFound, Refused
+from heptalog.replay.events import Body
+from heptalog.replay.fold import Closed, Fold, Standing, standing_of
+from heptalog.replay.rules import State, Viewer
+from heptalog.service.live import LiveGames, load
+from heptalog.service.store import Head, LogStore
+
+
+class Position(Struct, frozen=True):
+    """One game after one of its events, with its rules at hand."""
+
+    fold: Fold
+    sequence: int
+    state: State
+
+    @property
+    def standing(self) -> Standing:
+        """The report of the game file."""
+        return standing_of(self.sequence, self.state)
+
+    def view(self, viewer: Viewer) -> Struct:
+        """What one viewer may see."""
+        seats = len(self.fold.started.players)
+        if viewer.seat >= seats:
+            raise Refused(Code.SEAT_UNKNOWN, rule="api", seat=viewer.seat, seats=seats)
+        state = self.state.state if isinstance(self.state, Closed) else self.state
+        return self.fold.rules.view(state, viewer)
+
+    def legal(self) -> Iterator[Body]:
+        """Every move that would be accepted now; none once the arbiter has closed the game."""
+        return iter(()) if isinstance(self.state, Closed) else self.fold.rules.legal(self.state)
+
+
+class Queries:
+    """Answers about single games; safe from any thread."""
+
+    def __init__(self, store: LogStore, live: LiveGames) -> None:
+        self._store = store
+        self._live = live
+
+    def position(self, game_id: str, sequence: int | None = None) -> Position:
+        """A game after one of its durable events, by default the last. Raises NotFound where it is not there."""
+        game = self._live.find(game_id)
+        if game is None or game.durable < 0:
+            game = load(self._store, game_id)
+        if game is None:
+            raise NotFound(Code.GAME_NOT_FOUND, rule="api", game_id=game_id)
+        head = game.durable
+        if sequence is None:
+            sequence = head
+        if sequence > head:
+            raise NotFound(Code.POSITION_AFTER_HEAD, rule="api", game_id=game_id, asked=sequence, head=head)
+        return Position(game.fold, sequence, game.fold.states[sequence])
+
+    def head(self, game_id: str) -> Head:
+        """The head of a game. Raises NotFound."""
+        head = self._store.head(game_id)
+        if head is None:
+            raise NotFound(Code.GAME_NOT_FOUND, rule="api", game_id=game_id)
+        return head
+
+    def head_at(self, game_id: str, sequence: int) -> Head:
+        """What a game's head was when `sequence` was its last event. Raises NotFound."""
+        for stored in self._store.read_game(game_id, start=sequence, limit=1):
+            return Head(sequence, hash_in(stored.record), stored.position)
+        raise NotFound(Code.GAME_NOT_FOUND, rule="api", game_id=game_id)
+
+    def moves(self, position: Position, *, seat: int | None, skip: int, count: int) -> list[Body]:
+        """A page of legal moves, of one seat or of all."""
+        moves = position.legal()
+        if seat is not None:
+            moves = (move for move in moves if getattr(move, "seat", None) == seat)
+        return list(islice(moves, skip, skip + count))

@@ -1,0 +1,88 @@
+"""The gRPC server: services, health and reflection on one loopback port, drained on SIGTERM."""
+
+import asyncio
+import signal
+from collections.abc import Callable
+
+import grpc
+from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection
+from heptalog.service.store.duck import DuckStore
+
+from heptalog.replay.errors import Code, Unavailable
+from heptalog.service.app import App
+from heptalog.service.config import MESSAGE_SIZE_MAX, Settings
+from heptalog.service.games import GamesServicer
+from heptalog.service.log import LogServicer
+from heptalog.v1 import games_pb2, games_pb2_grpc, log_pb2, log_pb2_grpc
+
+_LOOPBACK = ("127.0.0.1", "::1", "localhost")
+_GAMES = games_pb2.DESCRIPTOR.services_by_name["GamesService"].full_name
+_LOG = log_pb2.DESCRIPTOR.services_by_name["LogService"].full_name
+_NAMES = (_GAMES, _LOG)
+
+
+class Server:
+    """A started server: its port, and the way to stop it."""
+
+    def __init__(self, app: App, settings: Settings) -> None:
+        if settings.host not in _LOOPBACK:
+            # Until there are credentials every caller counts as arbiter, so nobody else may call.
+            raise Unavailable(Code.HOST_REFUSED, rule="api", host=settings.host)
+        self._app = app
+        self._settings = settings
+        self._health = health.aio.HealthServicer()
+        self._server = grpc.aio.server(
+            options=[
+                # Two servers on one port would each get half of the calls.
+                ("grpc.so_reuseport", 0),
+                ("grpc.max_receive_message_length", MESSAGE_SIZE_MAX),
+                ("grpc.max_send_message_length", MESSAGE_SIZE_MAX),
+                # A client may ping every 30 seconds, with or without calls under way.
+                ("grpc.http2.min_recv_ping_interval_without_data_ms", 20_000),
+                ("grpc.keepalive_permit_without_calls", 1),
+            ],
+            maximum_concurrent_rpcs=settings.calls_max,
+        )
+        self.port = 0
+
+    async def start(self) -> int:
+        """Listen, and give the port. Raises Unavailable where the port is in use."""
+        parts = (self._app.writer, self._app.store, self._app.queries, self._app.readers)
+        games_pb2_grpc.add_GamesServiceServicer_to_server(GamesServicer(*parts), self._server)
+        log_pb2_grpc.add_LogServiceServicer_to_server(LogServicer(*parts), self._server)
+        health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
+        reflection.enable_server_reflection((*_NAMES, health.SERVICE_NAME, reflection.SERVICE_NAME), self._server)
+        host = f"[{self._settings.host}]" if ":" in self._settings.host else self._settings.host
+        try:
+            self.port = self._server.add_insecure_port(f"{host}:{self._settings.port}")
+        except RuntimeError as error:
+            raise Unavailable(Code.PORT_IN_USE, rule="api", host=host, port=self._settings.port) from error
+        await self._server.start()
+        for name in ("", *_NAMES):
+            await self._health.set(name, health_pb2.HealthCheckResponse.SERVING)
+        return self.port
+
+    async def stop(self) -> None:
+        """Say NOT_SERVING, let running calls finish, write what is queued, let go of the store."""
+        await self._health.enter_graceful_shutdown()
+        await self._server.stop(self._settings.grace_seconds)
+        await asyncio.to_thread(self._app.close)
+
+
+async def serve(settings: Settings, announce: Callable[[int], None]) -> None:
+    """Run a server over a DuckDB log until SIGTERM or SIGINT; `announce` is told the port once it listens."""
+    app = App(DuckStore(settings.database), settings)
+    try:
+        server = Server(app, settings)
+        port = await server.start()
+    except BaseException:
+        app.close()
+        raise
+    stopping = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stopping.set)
+    announce(port)
+    await stopping.wait()
+    await server.stop()

@@ -1,0 +1,147 @@
+"""Failures as gRPC statuses with typed details, and back: total over the codes, and the same table on both sides."""
+
+import re
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, Final, TypeAlias
+
+import grpc
+from google.protobuf.any_pb2 import Any as Packed
+from google.protobuf.duration_pb2 import Duration
+from google.protobuf.message import DecodeError, Message
+from google.rpc import error_details_pb2 as details_pb
+from google.rpc.status_pb2 import Status
+
+from heptalog.replay.errors import (
+    Code,
+    Conflict,
+    Corrupt,
+    HeptalogError,
+    Malformed,
+    NotFound,
+    Redacted,
+    Refused,
+    Unavailable,
+    error_of,
+)
+from heptalog.replay.words import sentence
+
+DOMAIN: Final = "heptalog"
+DETAILS_KEY: Final = "grpc-status-details-bin"
+RETRY_SECONDS: Final = 1
+
+Metadata: TypeAlias = Sequence[tuple[str, str | bytes]]
+
+# What each kind of failure is to gRPC, and the codes that are something else.
+_KINDS: Final[Mapping[type[HeptalogError], grpc.StatusCode]] = MappingProxyType(
+    {
+        Refused: grpc.StatusCode.FAILED_PRECONDITION,
+        Malformed: grpc.StatusCode.INVALID_ARGUMENT,
+        Redacted: grpc.StatusCode.INVALID_ARGUMENT,
+        Corrupt: grpc.StatusCode.DATA_LOSS,
+        Conflict: grpc.StatusCode.ALREADY_EXISTS,
+        NotFound: grpc.StatusCode.NOT_FOUND,
+        Unavailable: grpc.StatusCode.UNAVAILABLE,
+    }
+)
+_CODES: Final[Mapping[Code, grpc.StatusCode]] = MappingProxyType(
+    {
+        Code.RULESET_UNKNOWN: grpc.StatusCode.UNIMPLEMENTED,
+        Code.SEQUENCE_MISMATCH: grpc.StatusCode.ABORTED,
+        Code.BATCH_PARTLY_KNOWN: grpc.StatusCode.FAILED_PRECONDITION,
+        Code.POSITION_AFTER_HEAD: grpc.StatusCode.OUT_OF_RANGE,
+        Code.OVERLOADED: grpc.StatusCode.RESOURCE_EXHAUSTED,
+        Code.DEADLINE_PASSED: grpc.StatusCode.DEADLINE_EXCEEDED,
+    }
+)
+# The other way round, for a status without details: what a proxy or gRPC itself says.
+_BARE: Final[Mapping[grpc.StatusCode, Code]] = MappingProxyType(
+    {
+        grpc.StatusCode.DEADLINE_EXCEEDED: Code.DEADLINE_PASSED,
+        grpc.StatusCode.CANCELLED: Code.SERVER_UNREACHABLE,
+        grpc.StatusCode.UNAVAILABLE: Code.SERVER_UNREACHABLE,
+        grpc.StatusCode.RESOURCE_EXHAUSTED: Code.EVENT_TOO_LARGE,
+        grpc.StatusCode.INVALID_ARGUMENT: Code.FIELD_INVALID,
+    }
+)
+
+
+def status_code(error: HeptalogError) -> grpc.StatusCode:
+    """The gRPC code of a failure. `UNAVAILABLE` is the only one that clients retry by themselves."""
+    return _CODES.get(error.code, _KINDS[type(error)])
+
+
+def trailers_of(error: HeptalogError) -> Metadata:
+    """The trailing metadata that carries a failure's details."""
+    status = Status(code=status_code(error).value[0], message=sentence(error))
+    metadata = {name: _text(value) for name, value in error.facts.items()}
+    if error.rule:
+        metadata["rule"] = error.rule
+    _pack(status, details_pb.ErrorInfo(reason=error.code, domain=DOMAIN, metadata=metadata))
+    if detail := _detail(error, sentence(error)):
+        _pack(status, detail)
+    return ((DETAILS_KEY, status.SerializeToString()),)
+
+
+def error_from(code: grpc.StatusCode, message: str, metadata: Metadata) -> HeptalogError:
+    """The failure that a status stands for, the same that the server raised."""
+    for key, value in metadata:
+        if key == DETAILS_KEY and isinstance(value, bytes) and (error := _from_details(value)):
+            return error
+    return error_of(_BARE.get(code, Code.SERVER_UNREACHABLE), status=code.name, problem=message)
+
+
+def _detail(error: HeptalogError, description: str) -> Any:
+    """The standard detail that fits, beside the ErrorInfo; None where none does."""
+    subject = str(error.facts.get("game_id", ""))
+    match error:
+        case Malformed():
+            violation = details_pb.BadRequest.FieldViolation(
+                field=str(error.facts.get("field", "")), description=description, reason=error.code
+            )
+            return details_pb.BadRequest(field_violations=[violation])
+        case Refused():
+            failure = details_pb.PreconditionFailure.Violation(
+                type=error.rule, subject=subject, description=description
+            )
+            return details_pb.PreconditionFailure(violations=[failure])
+        case Conflict(code=Code.EVENT_ID_REUSED):
+            name = str(error.facts.get("event_id", ""))
+            return details_pb.ResourceInfo(resource_type="heptalog.v1.Event", resource_name=name)
+        case Conflict(code=Code.GAME_EXISTS) | NotFound():
+            return details_pb.ResourceInfo(resource_type="heptalog.v1.Game", resource_name=subject)
+        case Unavailable():
+            return details_pb.RetryInfo(retry_delay=Duration(seconds=RETRY_SECONDS))
+        case _:
+            return None
+
+
+def _from_details(data: bytes) -> HeptalogError | None:
+    try:
+        status = Status.FromString(data)
+    except DecodeError:
+        return None
+    info = details_pb.ErrorInfo()
+    for detail in status.details:
+        if detail.Unpack(info) and info.domain == DOMAIN and info.reason in Code.__members__:
+            facts: dict[str, object] = {name: _fact(value) for name, value in info.metadata.items()}
+            rule = str(facts.pop("rule", ""))
+            return error_of(Code(info.reason), rule=rule, **facts)
+    return None
+
+
+def _pack(status: Status, detail: Message) -> None:
+    packed = Packed()
+    packed.Pack(detail)
+    status.details.append(packed)
+
+
+def _text(value: object) -> str:
+    if isinstance(value, tuple | list):
+        return " ".join(map(str, value))
+    return str(value)
+
+
+def _fact(text: str) -> object:
+    # Metadata is text; what counts something is a number again.
+    return int(text) if re.fullmatch(r"-?(0|[1-9]\d{0,17})", text) else text

@@ -1,0 +1,174 @@
+"""The log of record behind one interface: what every store promises, and what is passed to it and back.
+
+A store holds, for each game, its records in sequence, and for all games the one order in which they were accepted: the
+position, 1, 2, 3 … without gaps, given inside the commit. The promises, each of them a test in `tests/contract`:
+
+- `append` is one durable commit of any number of batches. When it returns they are on disk; when it raises, nothing of
+  any of them is there. A batch whose game has another head than it names is answered with a Conflict, changes nothing
+  and never fails its neighbours; batches of one game in one commit follow each other.
+- Nothing is visible to any reader before it is durable, and a record is never changed, moved or removed.
+- What is read is what was written, byte for byte.
+- Readers do not wait for the writer, and each sees one moment from beginning to end.
+- `append` is called from one thread at a time; everything else from any thread.
+
+A shared log on another engine keeps the same promises behind the same interface; nothing here names an engine.
+"""
+
+from collections.abc import Generator, Iterator, Sequence
+from enum import StrEnum
+from typing import Protocol, TypeAlias
+
+from msgspec import Struct
+
+from heptalog.replay.errors import Conflict
+from heptalog.replay.events import Event, GameStarted
+
+NO_GAME = -1  # what a batch expects where there must be no such game yet
+
+
+class Entry(Struct, frozen=True):
+    """One event to record: its exact bytes, chain included, and what they say."""
+
+    record: bytes
+    event: Event
+
+
+class Status(StrEnum):
+    """Where a game is in its life."""
+
+    RUNNING = "RUNNING"
+    WON = "WON"  # by the rules
+    CLOSED = "CLOSED"  # by the arbiter
+
+
+class Ending(Struct, frozen=True):
+    """A change of a game's status by one of its events: it ended, or a takeback reopened it. Derived, for readers."""
+
+    sequence: int
+    status: Status
+    scores: tuple[int, ...]
+    winners: tuple[int, ...]
+
+
+class Batch(Struct, frozen=True):
+    """Events of one game, recorded whole or not at all, after the sequence that is expected to be its last."""
+
+    game_id: str
+    expected: int
+    entries: tuple[Entry, ...]
+    endings: tuple[Ending, ...] = ()
+
+
+class Head(Struct, frozen=True):
+    """The last durable event of a game. `position` is its place among all events of all games."""
+
+    sequence: int
+    hash: bytes
+    position: int
+
+
+class Stored(Struct, frozen=True):
+    """One record as it is read back."""
+
+    position: int
+    game_id: str
+    sequence: int
+    record: bytes
+
+
+# Records on their way; closing it early lets go of what it holds.
+Records: TypeAlias = Generator[Stored, None, None]
+
+
+class Refusal(Struct, frozen=True):
+    """An event that the rules did not allow: who asked, when, for what, and which rule said no."""
+
+    game_id: str
+    sequence: int  # it would have had
+    refused_at: int  # nanoseconds since 1970 UTC
+    recorded_by: str
+    kind: str  # of the event, as in a game file
+    code: str
+    rule: str
+    content: bytes  # the event as it was asked for, in canonical protobuf
+
+
+class GameEntry(Struct, frozen=True):
+    """One game as a list shows it. `number` orders games by creation and grows with time."""
+
+    number: int
+    game_id: str
+    ruleset: str
+    rules_version: int
+    started: GameStarted
+    created_at: int  # nanoseconds since 1970 UTC
+    status: Status
+    head: Head
+
+
+class GameFilter(Struct, frozen=True):
+    """Which games a list shows; everything that is set must hold. Times are nanoseconds, `created_before` exclusive."""
+
+    ruleset: str = ""
+    player_id: str = ""
+    tournament: str = ""
+    status: Status | None = None
+    created_from: int = 0
+    created_before: int = 0
+
+
+class LogStore(Protocol):
+    """The log of record. Calls raise Unavailable where a store cannot do its work now, Corrupt where it is damaged."""
+
+    def append(self, batches: Sequence[Batch], refusals: Sequence[Refusal] = ()) -> list[Head | Conflict]:
+        """Commit all of this durably; for each batch the new head of its game, or why it was left out.
+
+        A Conflict is SEQUENCE_MISMATCH with the facts `expected`, `actual` (NO_GAME where there is none) and
+        `head_hash` in hex, or GAME_EXISTS where no game was expected and there is one.
+        """
+        ...
+
+    def head(self, game_id: str) -> Head | None:
+        """The head of a game, or None where there is no such game."""
+        ...
+
+    def heads(self) -> Iterator[tuple[str, Head]]:
+        """Every game's id and head, in the order of creation."""
+        ...
+
+    def position(self) -> int:
+        """The position of the last event of all; 0 where there is none."""
+        ...
+
+    def read_game(
+        self, game_id: str, *, start: int | None = None, limit: int = 0, is_backwards: bool = False
+    ) -> Records:
+        """One game's records from the sequence `start` on (absent: its beginning, or its head backwards).
+
+        `limit` 0 is all. Nothing where there is no such game or nothing there.
+        """
+        ...
+
+    def read_all(self, *, start: int | None = None, limit: int = 0, is_backwards: bool = False) -> Records:
+        """All games' records by position from `start` on (absent: the beginning, or the end backwards); 0 is all."""
+        ...
+
+    def game(self, game_id: str) -> GameEntry | None:
+        """One game as a list shows it."""
+        ...
+
+    def games(self, wanted: GameFilter, *, after: int = 0, limit: int = 100) -> list[GameEntry]:
+        """The games that fit, in the order of creation, those with a greater number than `after`."""
+        ...
+
+    def endings(self, game_id: str) -> Iterator[Ending]:
+        """Every change of a game's status, in sequence."""
+        ...
+
+    def refusals(self, game_id: str = "") -> Iterator[Refusal]:
+        """What was refused, oldest first; of one game, or of all."""
+        ...
+
+    def close(self) -> None:
+        """Let go of everything. Calling it again does nothing."""
+        ...

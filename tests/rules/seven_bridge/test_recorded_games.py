@@ -1,0 +1,46 @@
+"""Seven Bridge: the recorded games that come beside this repository are told as they were reported."""
+
+from pathlib import Path
+
+import pytest
+from msgspec import json
+
+from heptalog.replay.errors import HeptalogError
+from heptalog.replay.fold import Fold, Standing, scan
+from heptalog.replay.gamefile import read_events
+
+GAMES = Path(__file__).parents[3].parent / "shared" / "games"
+
+REPORTED = sorted(path for path in GAMES.glob("**/seven_bridge*.expected.jsonl"))
+REFUSED = sorted(GAMES.glob("refused/seven_bridge*.jsonl"))
+
+pytestmark = pytest.mark.skipif(not GAMES.is_dir(), reason="the recorded games are not here")
+
+
+def name_of(path: Path) -> str:
+    return f"{path.parent.name}-{path.name.partition('.')[0]}"
+
+
+@pytest.mark.parametrize("report", REPORTED, ids=name_of)
+def test_a_recorded_game_is_reported_line_for_line(report: Path) -> None:
+    expected = [json.decode(line, type=Standing) for line in report.read_bytes().splitlines()]
+    with report.with_name(report.name.replace(".expected", "")).open("rb") as lines:
+        bodies = [event.body for event in read_events(lines)]
+    for line, (fold, _) in zip(expected, scan(bodies), strict=True):
+        assert fold.standing() == line
+
+
+@pytest.mark.parametrize("path", REFUSED, ids=name_of)
+def test_a_refused_game_is_refused_at_its_last_line_only(path: Path) -> None:
+    line_count = len(path.read_bytes().splitlines())
+    accepted = 0
+    with path.open("rb") as lines, pytest.raises(HeptalogError):
+        events = read_events(lines)
+        fold = None
+        for event in events:
+            if fold is None:
+                fold = Fold(event.body)
+            else:
+                fold.advance(event.body)
+            accepted += 1
+    assert accepted == line_count - 1
