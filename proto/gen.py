@@ -40,6 +40,7 @@ def differences(out: Path) -> list[str]:
 
 
 def main() -> None:
+    """Generate, or check."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="write nothing; fail where the committed files differ")
     if not parser.parse_args().check:

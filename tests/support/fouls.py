@@ -60,7 +60,9 @@ def _no_move(fold: Fold, random: Random) -> Body | None:
         return None
     legal = Legal(fold.rules, fold.state)
     seat_count = len(fold.started.players)
-    return random.choice([body for body in look_alikes(fold.rules, seat_count) if body not in legal])
+    wrong = [body for body in look_alikes(fold.rules, seat_count) if body not in legal]
+    on_turn = [body for body in wrong if getattr(body, "seat", None) in fold.state.to_act]
+    return random.choice(on_turn if random.random() < 0.8 else wrong)
 
 
 def _move_out_of_time(fold: Fold, random: Random) -> Body | None:

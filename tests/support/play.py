@@ -13,6 +13,7 @@ from random import Random
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
+import pytest
 from hypothesis import strategies as st
 from msgspec import UNSET
 from msgspec.structs import replace
@@ -33,11 +34,13 @@ from heptalog.replay.events import (
     TurnPassed,
 )
 from heptalog.replay.fold import Fold, Outcomes
+from heptalog.replay.registry import GAMES
 from heptalog.replay.rules import ARBITER, AnyRules
 from heptalog.replay.seven_bridge.events import Scoring, SevenBridge
 from heptalog.replay.seven_rocks.events import SevenRocks, TilePlayed
 from heptalog.replay.seven_up.events import CardsDiscarded, Decision, InfractionCalled, SevenUp, TrumpDecided
 
+EACH_GAME: Final = pytest.mark.parametrize("rules", GAMES, ids=lambda rules: f"{rules.key}_{rules.version}")
 EVENT_COUNT_MAX: Final = 400
 SEAT_COUNT_MAX: Final = 8
 _MOVES_LOOKED_AT: Final = 256

@@ -128,9 +128,7 @@ class Game(_message.Message):
     GAME_ID_FIELD_NUMBER: _builtins.int
     RULESET_FIELD_NUMBER: _builtins.int
     RULES_VERSION_FIELD_NUMBER: _builtins.int
-    PLAYERS_FIELD_NUMBER: _builtins.int
-    TOURNAMENT_FIELD_NUMBER: _builtins.int
-    TABLE_FIELD_NUMBER: _builtins.int
+    STARTED_FIELD_NUMBER: _builtins.int
     STATUS_FIELD_NUMBER: _builtins.int
     CREATED_AT_FIELD_NUMBER: _builtins.int
     HEAD_FIELD_NUMBER: _builtins.int
@@ -138,11 +136,11 @@ class Game(_message.Message):
     ruleset: _builtins.str
     """The key of the rules: seven_rocks, seven_up, seven_bridge."""
     rules_version: _builtins.int
-    tournament: _builtins.str
-    table: _builtins.str
     status: Global___GameStatus.ValueType
     @_builtins.property
-    def players(self) -> _containers.RepeatedCompositeFieldContainer[_event_pb2.Player]: ...
+    def started(self) -> _event_pb2.GameStarted:
+        """Players, options, tournament, table and tags, as the game was started."""
+
     @_builtins.property
     def created_at(self) -> _timestamp_pb2.Timestamp: ...
     @_builtins.property
@@ -153,16 +151,14 @@ class Game(_message.Message):
         game_id: _builtins.str = ...,
         ruleset: _builtins.str = ...,
         rules_version: _builtins.int = ...,
-        players: _abc.Iterable[_event_pb2.Player] | None = ...,
-        tournament: _builtins.str = ...,
-        table: _builtins.str = ...,
+        started: _event_pb2.GameStarted | None = ...,
         status: Global___GameStatus.ValueType = ...,
         created_at: _timestamp_pb2.Timestamp | None = ...,
         head: Global___Head | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["created_at", b"created_at", "head", b"head"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["created_at", b"created_at", "head", b"head", "started", b"started"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["created_at", b"created_at", "game_id", b"game_id", "head", b"head", "players", b"players", "rules_version", b"rules_version", "ruleset", b"ruleset", "status", b"status", "table", b"table", "tournament", b"tournament"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["created_at", b"created_at", "game_id", b"game_id", "head", b"head", "rules_version", b"rules_version", "ruleset", b"ruleset", "started", b"started", "status", b"status"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

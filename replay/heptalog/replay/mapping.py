@@ -58,6 +58,7 @@ def getter_of(info: FieldInfo, descriptor: Descriptor) -> Reader:
 def _enum_getter(field: FieldDescriptor, kind: type[StrEnum], *, is_optional: bool) -> Reader:
     plain = attrgetter(field.name)
     members: dict[int, object] = {number: kind(name) for name, number in _numbers(field).items() if number}
+    assert field.containing_type is not None, "a field of a message"
     path = f"{snake_case(field.containing_type.name)}.{field.name}"
     if is_optional:
         members[0] = UNSET

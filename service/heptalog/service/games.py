@@ -16,13 +16,13 @@ from heptalog.replay.events import Event
 from heptalog.replay.fold import Standing
 from heptalog.replay.rules import ARBITER, PUBLIC, Viewer
 from heptalog.service.answering import Context, Readers, answers
-from heptalog.service.handler import Append
+from heptalog.service.appends import Append
 from heptalog.service.log import event_at, head_message
 from heptalog.service.pages import page_size, place_of, token_for
 from heptalog.service.queries import Queries
 from heptalog.service.store import NO_GAME, GameEntry, GameFilter, LogStore, Status
 from heptalog.service.writer import Writer
-from heptalog.v1 import event_pb2, games_pb2, games_pb2_grpc
+from heptalog.v1 import games_pb2, games_pb2_grpc
 
 _STATUSES: Final = {
     Status.RUNNING: games_pb2.GAME_STATUS_RUNNING,
@@ -103,14 +103,11 @@ class GamesServicer(games_pb2_grpc.GamesServiceServicer):
 
 def game_message(entry: GameEntry) -> games_pb2.Game:
     """A game as a list shows it."""
-    started = entry.started
     message = games_pb2.Game(
         game_id=entry.game_id,
         ruleset=entry.ruleset,
         rules_version=entry.rules_version,
-        players=[event_pb2.Player(id=player.id, name=player.name) for player in started.players],
-        tournament=started.tournament,
-        table=started.table,
+        started=codec.message_of(Event(0, entry.started)).game_started,
         status=_STATUSES[entry.status],
         head=head_message(entry.head),
     )

@@ -19,31 +19,13 @@ from heptalog.replay.events import Event, camel_name
 from heptalog.replay.fold import Closed, Fold
 from heptalog.replay.rules import State
 from heptalog.replay.seals import check_seals, check_whole, sealed
+from heptalog.service.appends import Append, Receipt
 from heptalog.service.config import EVENT_SIZE_MAX, EVENTS_PER_APPEND_MAX, ID_LENGTH_MAX, Surroundings
 from heptalog.service.live import LiveGame, LiveGames, load
 from heptalog.service.retry import is_same
-from heptalog.service.store import NO_GAME, Batch, Ending, Entry, Head, LogStore, Refusal, Status
+from heptalog.service.store import NO_GAME, Batch, Ending, Entry, LogStore, Refusal, Status
 
 _ID: Final = re.compile(r"[^\s\x00-\x1f\x7f]+")
-
-
-class Append(Struct, frozen=True):
-    """What a caller asks to record: events of one game, after the sequence it believes to be the last."""
-
-    game_id: str
-    expected: int
-    events: tuple[Event, ...]
-    expected_hash: bytes = b""
-    is_imported: bool = False
-
-
-class Receipt(Struct, frozen=True):
-    """What a caller gets once it is durable."""
-
-    game_id: str
-    head: Head
-    sequences: tuple[int, ...]
-    is_deduplicated: bool = False
 
 
 class Prepared(Struct, frozen=True):

@@ -9,8 +9,8 @@ from heptalog.replay import codec
 from heptalog.replay.errors import Code, HeptalogError, Malformed, NotFound
 from heptalog.replay.events import Event
 from heptalog.service.answering import Context, Readers, answers, streams
+from heptalog.service.appends import Append
 from heptalog.service.config import EVENTS_PER_READ
-from heptalog.service.handler import Append
 from heptalog.service.queries import Queries
 from heptalog.service.store import NO_GAME, Head, LogStore, Records
 from heptalog.service.writer import Writer

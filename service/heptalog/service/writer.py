@@ -11,8 +11,9 @@ from threading import Thread
 from typing import Final
 
 from heptalog.replay.errors import Code, Conflict, HeptalogError, Refused, Unavailable
+from heptalog.service.appends import Append, Receipt
 from heptalog.service.config import Settings
-from heptalog.service.handler import Append, Handler, Prepared, Receipt
+from heptalog.service.handler import Handler, Prepared
 from heptalog.service.live import LiveGames
 from heptalog.service.store import Batch, Head, LogStore, Refusal
 

@@ -58,7 +58,7 @@ def test_SB_V18_SB_R24_SB_D24_with_hearts_opening_7D_is_an_ordinary_seven() -> N
 
 def test_SB_R8_turns_go_clockwise_from_the_opener() -> None:
     state = advance(opening_by_seat_2(), play(2, "7D"))
-    turns = []
+    turns: list[int] = []
     for _ in range(4):
         turns += state.to_act
         state = advance(state, passes(state.turn))

@@ -1,0 +1,48 @@
+# Everything sets itself up: a machine with Python 3.11 or newer (with venv), make and this clone is enough.
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.ready
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check gen bless bench lock clean
+
+help: ## say what there is
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+$(READY): requirements.lock pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed")'
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	touch $@
+
+demo: $(READY) ## record, replay, verify and diff games of all three kinds on a real server
+	$(BIN)/heptalog demo
+
+test: $(READY) ## run the whole suite
+	$(BIN)/python -m pytest -n 2 $(PYTEST_ARGS)
+
+check: $(READY) ## generated code, lint, format and types
+	$(BIN)/python proto/gen.py --check
+	cd proto && ../$(BIN)/buf lint
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/pyright --warnings
+
+gen: $(READY) ## generate the protobuf code and its stubs
+	$(BIN)/python proto/gen.py
+
+bless: $(READY) ## rewrite golden texts and generated documents; read the difference before the commit
+	$(BIN)/python -m pytest --bless tests/golden tests/test_docs.py
+
+bench: $(READY) ## measure the core beside its floor
+	$(BIN)/python -m bench $(BENCH_ARGS)
+
+lock: ## pin every dependency with its hashes (needs uv)
+	uv pip compile pyproject.toml --group dev --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url -o requirements.lock
+
+clean: ## remove the virtual environment and caches
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,19 @@
+"""Clients of a Heptalog service, for threads and for asyncio; what it refuses they raise as the same errors."""
+
+from heptalog.service.appends import Receipt
+from heptalog.service.client.asynchronous import AsyncClient, AsyncRecorder
+from heptalog.service.client.synchronous import Client, Recorder
+from heptalog.service.store import GameEntry, GameFilter, Head, Status, Stored
+
+__all__ = [
+    "AsyncClient",
+    "AsyncRecorder",
+    "Client",
+    "GameEntry",
+    "GameFilter",
+    "Head",
+    "Receipt",
+    "Recorder",
+    "Status",
+    "Stored",
+]

@@ -1,0 +1,174 @@
+"""The client for threads. One client may be shared by many."""
+
+import time
+from collections.abc import Callable, Generator, Iterator
+from types import TracebackType
+from typing import Self, TypeVar
+
+import grpc
+from google.protobuf.message import Message
+
+from heptalog.replay.events import Body, Event, GameStarted
+from heptalog.replay.fold import Standing
+from heptalog.replay.rules import ARBITER, Viewer
+from heptalog.service.appends import Append, Receipt
+from heptalog.service.client import calls
+from heptalog.service.client.calls import Retries, StateView
+from heptalog.service.store import GameEntry, GameFilter, Head, Stored
+from heptalog.v1 import games_pb2, games_pb2_grpc, log_pb2_grpc
+
+T = TypeVar("T")
+
+
+class Client:
+    """A connection to a service at `host:port`. Every call raises what the service raised, as the same error.
+
+    Calls are made again while the service is unavailable; that is safe, since every event has its id before it is
+    first sent. `timeout` is the deadline in seconds of one attempt.
+    """
+
+    def __init__(
+        self,
+        target: str,
+        *,
+        timeout: float = calls.TIMEOUT_SECONDS,
+        retries: Retries | None = None,
+        pause: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._timeout = timeout
+        self._retries = retries or Retries()
+        self._pause = pause
+        self._channel = grpc.insecure_channel(target, options=calls.OPTIONS)
+        self._games = games_pb2_grpc.GamesServiceStub(self._channel)
+        self._log = log_pb2_grpc.LogServiceStub(self._channel)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the connection."""
+        self._channel.close()
+
+    def create_game(
+        self, started: GameStarted, *, game_id: str = "", occurred_at: int = 0, recorded_by: str = ""
+    ) -> "Recorder":
+        """Open a game and record into it. Without a `game_id` one is made here, so that a retry is recognised."""
+        event = calls.identified(
+            Event(0, started, game_id=game_id or calls.new_game_id(), occurred_at=occurred_at, recorded_by=recorded_by)
+        )
+        request = calls.create_request(event)
+        receipt = calls.created_of(self._call(self._games.CreateGame, request))
+        return Recorder(self, receipt.game_id, receipt.head)
+
+    def resume(self, game_id: str) -> "Recorder":
+        """Go on recording into a game that exists."""
+        return Recorder(self, game_id, self.game(game_id).head)
+
+    def append(self, append: Append) -> Receipt:
+        """Record events; every one of them should have its id, or a retry records it twice."""
+        request = calls.append_request(append)
+        response = self._call(self._log.AppendEvents, request)
+        return calls.receipt_of(append.game_id, response)
+
+    def read(
+        self, game_id: str = "", *, start: int | None = None, limit: int = 0, is_backwards: bool = False
+    ) -> Generator[Stored, None, None]:
+        """The records of one game by sequence, or of all by position, going on by itself after a cut connection."""
+        left = limit
+        pauses = self._retries.pauses()
+        while True:
+            request = calls.read_request(game_id, start, left, is_backwards=is_backwards)
+            stream = self._log.ReadEvents(request, timeout=calls.READ_TIMEOUT_SECONDS)
+            try:
+                for response in stream:
+                    for message in response.events:
+                        stored = calls.stored_of(message)
+                        yield stored
+                        left = max(left - 1, 0)
+                        start = calls.next_start(stored, has_game=bool(game_id), is_backwards=is_backwards)
+                    pauses = self._retries.pauses()
+                return
+            except grpc.RpcError as error:
+                seconds = next(pauses, None) if calls.is_worth_retrying(error) else None
+                if seconds is None:
+                    raise calls.failure(error) from None
+                if calls.is_all_read(start, left=left, limit=limit, is_backwards=is_backwards):
+                    return
+                self._pause(seconds)
+            finally:
+                stream.cancel()
+
+    def game(self, game_id: str) -> GameEntry:
+        """What a game is, and its head."""
+        return calls.entry_of(self._game(game_id).game)
+
+    def standing(self, game_id: str) -> Standing:
+        """How a game stands."""
+        return calls.standing_of_message(self._game(game_id).standing)
+
+    def games(self, wanted: GameFilter | None = None, *, page_size: int = 0) -> Iterator[GameEntry]:
+        """Every game that fits, in the order of creation, page by page."""
+        token = ""
+        while True:
+            request = calls.list_request(wanted or GameFilter(), token, page_size)
+            response = self._call(self._games.ListGames, request)
+            yield from map(calls.entry_of, response.games)
+            token = response.next_page_token
+            if not token:
+                return
+
+    def state(self, game_id: str, *, sequence: int | None = None, viewer: Viewer = ARBITER) -> StateView:
+        """The state after an event, by default the last, as one viewer may see it."""
+        request = calls.state_request(game_id, sequence, viewer)
+        return calls.state_of(self._call(self._games.GetState, request))
+
+    def legal(self, game_id: str, *, seat: int | None = None, page_size: int = 0) -> Iterator[Body]:
+        """Every move that would be accepted now, of one seat or of all, page by page."""
+        token = ""
+        while True:
+            request = calls.legal_request(game_id, seat, token, page_size)
+            response = self._call(self._games.ListLegalMoves, request)
+            yield from calls.moves_of(response)
+            token = response.next_page_token
+            if not token:
+                return
+
+    def _game(self, game_id: str) -> games_pb2.GetGameResponse:
+        request = games_pb2.GetGameRequest(game_id=game_id)
+        return self._call(self._games.GetGame, request)
+
+    def _call(self, method: Callable[..., T], request: Message) -> T:
+        pauses = self._retries.pauses()
+        while True:
+            try:
+                return method(request, timeout=self._timeout)
+            except grpc.RpcError as error:
+                seconds = next(pauses, None) if calls.is_worth_retrying(error) else None
+                if seconds is None:
+                    raise calls.failure(error) from None
+                self._pause(seconds)
+
+
+class Recorder:
+    """Records into one game, and knows its head from its own last receipt."""
+
+    def __init__(self, client: Client, game_id: str, head: Head) -> None:
+        self._client = client
+        self.game_id = game_id
+        self.head = head
+
+    def append(self, *bodies: Body, occurred_at: int = 0, recorded_by: str = "") -> Receipt:
+        """Record what happened next, all of it or nothing. Raises Refused where the rules say no."""
+        events = calls.events_of(bodies, occurred_at=occurred_at, recorded_by=recorded_by)
+        receipt = self._client.append(Append(self.game_id, self.head.sequence, events))
+        self.head = receipt.head
+        return receipt
+
+    def standing(self) -> Standing:
+        """How the game stands."""
+        return self._client.standing(self.game_id)

@@ -1,0 +1,292 @@
+"""How a moment of the database is read: in bounded pieces, each found by ranges that the zone maps know.
+
+A snapshot is a connection of its own inside one read-only transaction. It may be used by one thread and closed by
+another, so every question holds its lock, and no result is left half read: what an iterator asks for next is a new
+question in the same moment.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from threading import Lock
+from typing import Any, Final, TypeAlias
+
+import duckdb
+
+from heptalog.replay.codec import decode, hash_in
+from heptalog.replay.errors import Code, Corrupt, Unavailable
+from heptalog.replay.events import GameStarted
+from heptalog.service.store import Ending, GameEntry, GameFilter, Head, Refusal, Status, Stored
+from heptalog.service.store.batches import rules_version_of
+
+# The first piece is small, so that it is there at once; the others are large, so that the rest is fast.
+PIECE_FIRST: Final = 512
+PIECE_MAX: Final = 16_384
+# How many names of games an iterator over all of them remembers.
+NAMES_MAX: Final = 65_536
+
+Row: TypeAlias = tuple[Any, ...]
+Translate: TypeAlias = Callable[[duckdb.Error], Exception]
+
+_LAST: Final = "SELECT coalesce(max(position), 0) FROM log.events WHERE position >= ?"
+_ALL: Final = """
+    SELECT position, game_number, sequence, event FROM log.events WHERE position BETWEEN ? AND ? ORDER BY position
+"""
+_GAME: Final = """
+    SELECT position, sequence, event FROM log.events
+    WHERE game_number = ? AND sequence BETWEEN ? AND ? ORDER BY sequence
+"""
+_NUMBER: Final = "SELECT game_number FROM log.games WHERE game_id = ?"
+_HEAD: Final = "SELECT max(sequence), max(position) FROM log.events WHERE game_number = ?"
+_NAMES: Final = "SELECT game_number, game_id FROM log.games WHERE game_number IN (SELECT unnest(?::BIGINT[]))"
+_NUMBERS: Final = "SELECT game_id, game_number FROM log.games WHERE game_id IN (SELECT unnest(?::VARCHAR[]))"
+_POSITIONS: Final = """
+    SELECT game_number, max(position) FROM log.events
+    WHERE game_number IN (SELECT unnest(?::BIGINT[])) GROUP BY game_number
+"""
+_AT: Final = """
+    SELECT game_number, sequence, position, event FROM log.events
+    WHERE position IN (SELECT unnest(?::BIGINT[]))
+"""
+_HEADS: Final = """
+    SELECT game_number, game_id FROM log.games WHERE game_number > ? ORDER BY game_number LIMIT ?
+"""
+_GAMES: Final = """
+    SELECT game_number, ruleset, started, coalesce(status, 'RUNNING') AS status
+    FROM log.games
+    LEFT JOIN (
+        SELECT game_number, arg_max(status, sequence) AS status FROM log.endings
+        WHERE game_number > $after GROUP BY game_number
+    ) USING (game_number)
+    WHERE game_number > $after
+        AND ($ruleset = '' OR ruleset = $ruleset)
+        AND ($player_id = '' OR list_contains([player.id FOR player IN players], $player_id))
+        AND ($tournament = '' OR tournament = $tournament)
+        AND ($status = '' OR coalesce(status, 'RUNNING') = $status)
+        AND ($created_from = 0
+            OR coalesce(epoch_us(created_at), 0)::HUGEINT * 1000 + created_at_nanoseconds >= $created_from::HUGEINT)
+        AND ($created_before = 0
+            OR coalesce(epoch_us(created_at), 0)::HUGEINT * 1000 + created_at_nanoseconds < $created_before::HUGEINT)
+    ORDER BY game_number
+    LIMIT $limit
+"""
+_ONE: Final = """
+    SELECT game_number, ruleset, started, coalesce(
+        (SELECT arg_max(status, sequence) FROM log.endings WHERE endings.game_number = games.game_number), 'RUNNING'
+    )
+    FROM log.games WHERE game_id = ?
+"""
+_ENDINGS: Final = """
+    SELECT sequence, status, scores, winners FROM log.endings
+    WHERE game_number = ? ORDER BY sequence
+"""
+_REFUSALS: Final = """
+    SELECT refusal_number, game_id, sequence, epoch_us(refused_at), refused_at_nanoseconds, recorded_by, kind, code,
+        rule, content
+    FROM log.refusals
+    WHERE refusal_number > $after AND ($game_id = '' OR game_id = $game_id)
+    ORDER BY refusal_number LIMIT $limit
+"""
+
+
+class Snapshot:
+    """One moment of the database."""
+
+    def __init__(self, cursor: duckdb.DuckDBPyConnection, *, known: int, translate: Translate) -> None:
+        """Begin it; `known` is a position that is certainly there, from which the last one is looked for."""
+        self._cursor = cursor
+        self._translate = translate
+        self._lock = Lock()
+        self._is_closed = False
+        # The moment is that of the first question, so one is asked at once.
+        self.rows("BEGIN TRANSACTION READ ONLY")
+        ((self.position,),) = self.rows(_LAST, [known])
+
+    def rows(self, statement: str, parameters: object = None) -> list[Row]:
+        """The answer to one question, whole."""
+        with self._lock:
+            if self._is_closed:
+                raise Unavailable(Code.DRAINING)
+            try:
+                return self._cursor.execute(statement, parameters).fetchall()
+            except duckdb.Error as error:
+                raise self._translate(error) from error
+
+    def close(self) -> None:
+        """Let go of the moment. Calling it again does nothing."""
+        with self._lock:
+            if not self._is_closed:
+                self._is_closed = True
+                self._cursor.close()
+
+    def abort(self) -> None:
+        """Close it under the hands of whoever is still reading: the question that runs is interrupted."""
+        with suppress(duckdb.Error):  # it is closed already
+            self._cursor.interrupt()
+        self.close()
+
+    # Questions about a game.
+
+    def number(self, game_id: str) -> int | None:
+        """A game's number."""
+        rows = self.rows(_NUMBER, [game_id])
+        return rows[0][0] if rows else None
+
+    def numbers(self, game_ids: list[str]) -> dict[str, int]:
+        """The numbers of those of these games that are there."""
+        if len(game_ids) == 1:
+            # The key finds one; many are found faster by looking through all.
+            number = self.number(game_ids[0])
+            return {} if number is None else {game_ids[0]: number}
+        return dict(self.rows(_NUMBERS, [game_ids]))
+
+    def heads_of(self, game_numbers: list[int]) -> dict[int, Head]:
+        """The heads of these games, which are there."""
+        if not game_numbers:
+            return {}
+        positions = [position for _, position in self.rows(_POSITIONS, [game_numbers])]
+        heads = {
+            number: Head(sequence, hash_in(record), position)
+            for number, sequence, position, record in self.rows(_AT, [positions])
+        }
+        if len(heads) != len(set(game_numbers)):
+            raise Corrupt(Code.RECORD_DAMAGED, rule="evidence", problem="a game without its events")
+        return heads
+
+    def game(self, game_id: str) -> GameEntry | None:
+        """One game as a list shows it."""
+        entries = self._entries(self.rows(_ONE, [game_id]))
+        return entries[0] if entries else None
+
+    def games(self, wanted: GameFilter, *, after: int, limit: int) -> list[GameEntry]:
+        """The games that fit."""
+        return self._entries(
+            self.rows(
+                _GAMES,
+                {
+                    "after": after,
+                    "ruleset": wanted.ruleset,
+                    "player_id": wanted.player_id,
+                    "tournament": wanted.tournament,
+                    "status": "" if wanted.status is None else wanted.status.value,
+                    "created_from": wanted.created_from,
+                    "created_before": wanted.created_before,
+                    "limit": limit or None,
+                },
+            )
+        )
+
+    def _entries(self, rows: list[Row]) -> list[GameEntry]:
+        heads = self.heads_of([row[0] for row in rows])
+        return [_entry(row, heads[row[0]]) for row in rows]
+
+    # Iterators; each closes the snapshot when it is exhausted or closed.
+
+    def read_all(self, *, start: int | None, limit: int, is_backwards: bool) -> Iterator[Stored]:
+        """All games' records by position."""
+        names: dict[int, str] = {}
+        try:
+            for low, high in _pieces(start, limit, first=1, last=self.position, is_backwards=is_backwards):
+                rows = self.rows(_ALL, [low, high])
+                _check_whole([row[0] for row in rows], low, high)
+                self._name(names, {row[1] for row in rows})
+                for position, number, sequence, record in reversed(rows) if is_backwards else rows:
+                    yield Stored(position, names[number], sequence, record)
+        finally:
+            self.close()
+
+    def read_game(self, game_id: str, *, start: int | None, limit: int, is_backwards: bool) -> Iterator[Stored]:
+        """One game's records by sequence."""
+        try:
+            number = self.number(game_id)
+            if number is None:
+                return
+            ((last, _),) = self.rows(_HEAD, [number])
+            for low, high in _pieces(start, limit, first=0, last=last, is_backwards=is_backwards):
+                rows = self.rows(_GAME, [number, low, high])
+                _check_whole([row[1] for row in rows], low, high)
+                for position, sequence, record in reversed(rows) if is_backwards else rows:
+                    yield Stored(position, game_id, sequence, record)
+        finally:
+            self.close()
+
+    def heads(self) -> Iterator[tuple[str, Head]]:
+        """Every game's id and head."""
+        after = 0
+        try:
+            while games := self.rows(_HEADS, [after, PIECE_MAX]):
+                heads = self.heads_of([number for number, _ in games])
+                for number, game_id in games:
+                    yield game_id, heads[number]
+                after = games[-1][0]
+        finally:
+            self.close()
+
+    def endings(self, game_id: str) -> Iterator[Ending]:
+        """Every change of a game's status."""
+        try:
+            number = self.number(game_id)
+            for sequence, status, scores, winners in self.rows(_ENDINGS, [number]):
+                yield Ending(sequence, Status(status), tuple(scores), tuple(winners))
+        finally:
+            self.close()
+
+    def refusals(self, game_id: str) -> Iterator[Refusal]:
+        """What was refused."""
+        after = 0
+        try:
+            while rows := self.rows(_REFUSALS, {"after": after, "game_id": game_id, "limit": PIECE_MAX}):
+                for _, refused_game, sequence, microseconds, nanoseconds, *rest in rows:
+                    yield Refusal(refused_game, sequence, microseconds * 1000 + nanoseconds, *rest)
+                after = rows[-1][0]
+        finally:
+            self.close()
+
+    def _name(self, names: dict[int, str], numbers: set[int]) -> None:
+        if len(names) > NAMES_MAX:
+            names.clear()
+        if unknown := numbers - names.keys():
+            names.update(self.rows(_NAMES, [list(unknown)]))
+
+
+def _entry(row: Row, head: Head) -> GameEntry:
+    number, ruleset, record, status = row
+    event, _ = decode(record)
+    if not isinstance(event.body, GameStarted):
+        raise Corrupt(Code.RECORD_DAMAGED, rule="evidence", problem="a game without its start")
+    return GameEntry(
+        number,
+        event.game_id,
+        ruleset,
+        rules_version_of(event.body),
+        event.body,
+        event.recorded_at,
+        Status(status),
+        head,
+    )
+
+
+def _pieces(start: int | None, limit: int, *, first: int, last: int, is_backwards: bool) -> Iterator[tuple[int, int]]:
+    """What is there of a span, as ranges of growing size, both ends included."""
+    size = PIECE_FIRST
+    if is_backwards:
+        high = last if start is None else min(start, last)
+        end = max(first, high - limit + 1) if limit else first
+        while high >= end:
+            low = max(end, high - size + 1)
+            yield low, high
+            high = low - 1
+            size = min(size * 4, PIECE_MAX)
+    else:
+        low = first if start is None else max(start, first)
+        end = min(last, low + limit - 1) if limit else last
+        while low <= end:
+            high = min(end, low + size - 1)
+            yield low, high
+            low = high + 1
+            size = min(size * 4, PIECE_MAX)
+
+
+def _check_whole(numbers: list[int], low: int, high: int) -> None:
+    """Raise Corrupt where a range without gaps has one."""
+    if len(numbers) != high - low + 1 or numbers[0] != low or numbers[-1] != high:
+        raise Corrupt(Code.RECORD_DAMAGED, rule="evidence", problem="a gap in the log", first=low, last=high)

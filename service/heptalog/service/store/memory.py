@@ -1,0 +1,153 @@
+"""A store that forgets: all promises but the one about the disk, in the plainest words; for tests, and as their model."""
+
+from collections.abc import Iterator, Sequence
+from threading import Lock
+
+from msgspec import Struct, field
+
+from heptalog.replay.errors import Code, Conflict, Unavailable
+from heptalog.replay.events import GameStarted
+from heptalog.service.store import Batch, Ending, Entry, GameEntry, GameFilter, Head, Refusal, Status, Stored
+from heptalog.service.store.batches import assert_shape, conflict, rules_version_of, ruleset_of
+
+
+class _Game(Struct):
+    number: int
+    first: Entry
+    head: Head
+    records: list[Stored] = field(default_factory=list)
+    endings: list[Ending] = field(default_factory=list)
+
+
+class MemoryStore:
+    """A LogStore in the memory of this process."""
+
+    def __init__(self) -> None:
+        # Whoever holds it is done at once: readers copy what they asked for and iterate without it.
+        self._lock = Lock()
+        self._log: list[Stored] = []
+        self._games: dict[str, _Game] = {}
+        self._refusals: list[Refusal] = []
+        self._is_closed = False
+
+    def append(self, batches: Sequence[Batch], refusals: Sequence[Refusal] = ()) -> list[Head | Conflict]:
+        assert_shape(batches)
+        with self._lock:
+            self._check_open()
+            self._refusals.extend(refusals)
+            return [self._append(batch) for batch in batches]
+
+    def _append(self, batch: Batch) -> Head | Conflict:
+        game = self._games.get(batch.game_id)
+        refusal = conflict(batch, game.head if game else None)
+        if refusal is not None:
+            return refusal
+        last = batch.entries[-1].event
+        head = Head(last.sequence, last.hash, len(self._log) + len(batch.entries))
+        if game is None:
+            game = self._games[batch.game_id] = _Game(len(self._games) + 1, batch.entries[0], head)
+        for entry in batch.entries:
+            stored = Stored(len(self._log) + 1, batch.game_id, entry.event.sequence, entry.record)
+            self._log.append(stored)
+            game.records.append(stored)
+        game.endings.extend(batch.endings)
+        game.head = head
+        return head
+
+    def head(self, game_id: str) -> Head | None:
+        with self._lock:
+            self._check_open()
+            game = self._games.get(game_id)
+            return game.head if game else None
+
+    def heads(self) -> Iterator[tuple[str, Head]]:
+        with self._lock:
+            self._check_open()
+            return iter([(game_id, game.head) for game_id, game in self._games.items()])
+
+    def position(self) -> int:
+        with self._lock:
+            self._check_open()
+            return len(self._log)
+
+    def read_game(
+        self, game_id: str, *, start: int | None = None, limit: int = 0, is_backwards: bool = False
+    ) -> Iterator[Stored]:
+        with self._lock:
+            self._check_open()
+            game = self._games.get(game_id)
+            records = list(game.records) if game else []
+        return _span(records, None if start is None else start, limit=limit, is_backwards=is_backwards)
+
+    def read_all(self, *, start: int | None = None, limit: int = 0, is_backwards: bool = False) -> Iterator[Stored]:
+        with self._lock:
+            self._check_open()
+            records = list(self._log)
+        return _span(records, None if start is None else start - 1, limit=limit, is_backwards=is_backwards)
+
+    def game(self, game_id: str) -> GameEntry | None:
+        with self._lock:
+            self._check_open()
+            game = self._games.get(game_id)
+            return _entry(game) if game else None
+
+    def games(self, wanted: GameFilter, *, after: int = 0, limit: int = 100) -> list[GameEntry]:
+        with self._lock:
+            self._check_open()
+            entries = [_entry(game) for game in self._games.values() if game.number > after]
+        fitting = [entry for entry in entries if _fits(entry, wanted)]
+        return fitting[:limit] if limit else fitting
+
+    def endings(self, game_id: str) -> Iterator[Ending]:
+        with self._lock:
+            self._check_open()
+            game = self._games.get(game_id)
+            return iter(list(game.endings) if game else [])
+
+    def refusals(self, game_id: str = "") -> Iterator[Refusal]:
+        with self._lock:
+            self._check_open()
+            return iter([refusal for refusal in self._refusals if game_id in ("", refusal.game_id)])
+
+    def close(self) -> None:
+        with self._lock:
+            self._is_closed = True
+
+    def _check_open(self) -> None:
+        if self._is_closed:
+            raise Unavailable(Code.DRAINING)
+
+
+def _span(records: list[Stored], start: int | None, *, limit: int, is_backwards: bool) -> Iterator[Stored]:
+    """The records from the index `start` on, which may lie outside."""
+    if is_backwards:
+        span = records[::-1] if start is None else records[: max(start + 1, 0)][::-1]
+    else:
+        span = records[max(start or 0, 0) :]
+    return iter(span[:limit] if limit else span)
+
+
+def _entry(game: _Game) -> GameEntry:
+    started = game.first.event.body
+    assert isinstance(started, GameStarted), "a game starts once, and first"
+    return GameEntry(
+        game.number,
+        game.first.event.game_id,
+        ruleset_of(started),
+        rules_version_of(started),
+        started,
+        game.first.event.recorded_at,
+        game.endings[-1].status if game.endings else Status.RUNNING,
+        game.head,
+    )
+
+
+def _fits(entry: GameEntry, wanted: GameFilter) -> bool:
+    return (
+        wanted.ruleset in ("", entry.ruleset)
+        and (not wanted.player_id or any(player.id == wanted.player_id for player in entry.started.players))
+        and wanted.tournament in ("", entry.started.tournament)
+        and wanted.status in (None, entry.status)
+        and (not wanted.created_from or entry.created_at >= wanted.created_from)
+        and (not wanted.created_before or entry.created_at < wanted.created_before)
+    )

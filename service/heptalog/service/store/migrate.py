@@ -1,0 +1,149 @@
+"""Opening a database: made where there is none, brought up to date where it is older, never touched where it is not ours.
+
+A file is looked at read-only before it is opened for writing, so that one which is foreign, damaged or newer stays as
+it is, byte for byte. A new database is made beside its place and then linked there, whole: whatever happens in between,
+there is never half of one.
+"""
+
+import os
+from importlib import resources
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+from uuid import uuid4
+
+import duckdb
+from msgspec import Struct
+
+from heptalog.replay.errors import Code, Unavailable
+from heptalog.service.store.duck_faults import meaning
+
+# What the oldest engine that may read a new file understands, so that a downgrade stays possible.
+STORAGE_VERSION: Final = "v1.5.0"
+# A checkpoint holds up commits for about 0.2 seconds per 16 MB; a smaller threshold costs throughput.
+CHECKPOINT_THRESHOLD: Final = "32MB"
+
+_SETTINGS: Final[dict[str, str | bool | int | float | list[str]]] = {
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+    "checkpoint_threshold": CHECKPOINT_THRESHOLD,
+    # A misspelt table must be an error, not a Python variable of that name.
+    "python_enable_replacements": "false",
+}
+
+
+class Migration(Struct, frozen=True):
+    """One step from an older schema to a newer one."""
+
+    number: int
+    name: str
+    statements: str
+
+
+def open_database(path: Path, *, is_read_only: bool) -> duckdb.DuckDBPyConnection:
+    """A connection to an up-to-date database of ours. Raises Unavailable, or Corrupt where the file is damaged."""
+    try:
+        if not path.exists():
+            if is_read_only:
+                raise Unavailable(Code.SOURCE_NOT_FOUND, path=str(path))
+            _create(path)
+        if not path.is_file():
+            raise Unavailable(Code.SOURCE_UNREADABLE, path=str(path), problem="not a file")
+        connection = _connect(path, is_read_only=True)
+        try:
+            count = _applied(connection, path)
+        except BaseException:
+            connection.close()
+            raise
+        if is_read_only and count == len(migrations()):
+            return connection
+        connection.close()
+        if is_read_only:
+            raise Unavailable(
+                Code.SOURCE_UNREADABLE, path=str(path), problem="an older schema, not opened for writing yet"
+            )
+        return _open_for_writing(path)
+    except duckdb.Error as error:
+        raise meaning(error, path) from error
+    except OSError as error:
+        raise Unavailable(Code.SOURCE_UNREADABLE, path=str(path), problem=error.strerror or "") from error
+
+
+def migrations() -> tuple[Migration, ...]:
+    """All steps, in order."""
+    folder = resources.files("heptalog.service.store") / "migrations"
+    files = sorted((file for file in folder.iterdir() if file.name.endswith(".sql")), key=lambda file: file.name)
+    steps = tuple(Migration(int(file.name[:4]), file.name, file.read_text("utf-8")) for file in files)
+    assert [step.number for step in steps] == list(range(1, len(steps) + 1)), "steps are numbered without gaps"
+    return steps
+
+
+def migrate(connection: duckdb.DuckDBPyConnection, steps: tuple[Migration, ...]) -> None:
+    """Apply these steps, each in a transaction of its own."""
+    for step in steps:
+        connection.execute("BEGIN")
+        try:
+            connection.execute(step.statements)
+            connection.execute("INSERT INTO log.migrations VALUES (?, ?, now())", [step.number, step.name])
+            connection.execute("COMMIT")
+        except BaseException:
+            connection.execute("ROLLBACK")
+            raise
+
+
+def _create(path: Path) -> None:
+    wal = path.with_name(path.name + ".wal")
+    if wal.exists():
+        # The engine would throw it away, and it may hold all that is left of a log.
+        raise Unavailable(Code.DATABASE_FOREIGN, path=str(wal))
+    with TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as folder:
+        made = Path(folder) / path.name
+        connection = duckdb.connect(made, config=_SETTINGS | {"storage_compatibility_version": STORAGE_VERSION})
+        try:
+            migrate(connection, migrations())
+            connection.execute("CHECKPOINT")
+        finally:
+            connection.close()
+        try:
+            # Unlike a rename, a link never replaces what somebody else has put there meanwhile.
+            os.link(made, path)
+        except FileExistsError:
+            return
+    directory = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(directory)
+    finally:
+        os.close(directory)
+
+
+def _open_for_writing(path: Path) -> duckdb.DuckDBPyConnection:
+    connection = _connect(path, is_read_only=False)
+    try:
+        migrate(connection, migrations()[_applied(connection, path) :])
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _connect(path: Path, *, is_read_only: bool) -> duckdb.DuckDBPyConnection:
+    settings = dict(_SETTINGS)
+    if not is_read_only:
+        # Two connections of one process share a database where their settings are the same: two writers, each sure to
+        # be the only one. A name that nobody else has makes the second an error.
+        settings["custom_user_agent"] = f"heptalog-{uuid4()}"
+    return duckdb.connect(path, read_only=is_read_only, config=settings)
+
+
+def _applied(connection: duckdb.DuckDBPyConnection, path: Path) -> int:
+    """How many of our steps this database has. Raises Unavailable where it is not ours, or newer."""
+    try:
+        rows = connection.execute("SELECT number, name FROM log.migrations ORDER BY number").fetchall()
+    except (duckdb.CatalogException, duckdb.BinderException):
+        raise Unavailable(Code.DATABASE_FOREIGN, path=str(path)) from None
+    known = [(step.number, step.name) for step in migrations()]
+    if not rows or rows[: len(known)] != known[: len(rows)]:
+        raise Unavailable(Code.DATABASE_FOREIGN, path=str(path))
+    if len(rows) > len(known):
+        raise Unavailable(Code.DATABASE_NEWER, path=str(path), version=len(rows), known=len(known))
+    return len(rows)

@@ -1,0 +1,163 @@
+"""The house rules that a program can check."""
+
+import ast
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+ROOTS = ("proto", "replay", "service", "cli", "analytics")
+ARROWS = {
+    "replay": {"replay"},
+    "service": {"replay", "service", "v1"},
+    "analytics": {"replay", "analytics"},
+    "cli": {"replay", "service", "analytics", "cli"},
+}
+# The edges that know the generated code; rules never see it.
+KNOW_THE_WIRE = {
+    "replay/heptalog/replay/codec.py",
+    "service/heptalog/service/answering.py",
+    "service/heptalog/service/client/asynchronous.py",
+    "service/heptalog/service/client/calls.py",
+    "service/heptalog/service/client/synchronous.py",
+    "service/heptalog/service/games.py",
+    "service/heptalog/service/log.py",
+    "service/heptalog/service/server.py",
+}
+# What replay may use of the standard library: nothing that opens, asks a clock or draws.
+PURE = {"collections", "dataclasses", "datetime", "enum", "functools", "hashlib", "itertools", "json", "operator"}
+PURE |= {"re", "types", "typing", "msgspec", "heptalog"}
+KNOW_PROTOBUF = {"codec.py", "mapping.py"}
+GAME_FILES = {
+    "__init__.py",
+    "apply.py",
+    "check.py",
+    "dealing.py",
+    "events.py",
+    "legal.py",
+    "outcomes.py",
+    "scoring.py",
+    "state.py",
+    "tables.py",
+    "view.py",
+    "words.py",
+}
+LINES_A_FILE_MAX = 400
+LINES_A_FUNCTION_MAX = 70
+
+
+def python_files(*folders: str) -> Iterator[Path]:
+    for folder in folders:
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            if "_pb2" not in path.name:
+                yield path
+
+
+OURS = [path.relative_to(ROOT).as_posix() for path in python_files(*ROOTS)]
+EVERYTHING = [path.relative_to(ROOT).as_posix() for path in python_files(*ROOTS, "tests", "bench")]
+
+
+def imports_of(name: str) -> Iterator[str]:
+    for node in ast.walk(ast.parse((ROOT / name).read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{name}:{node.lineno} imports relatively"
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_arrows_point_the_right_way(name: str) -> None:
+    allowed = ARROWS.get(name.split("/", maxsplit=1)[0], set())
+    for imported in imports_of(name):
+        if imported.startswith("heptalog."):
+            folder = imported.split(".")[1]
+            if folder == "v1":
+                assert name in KNOW_THE_WIRE, f"{name} imports {imported}"
+            else:
+                assert folder in allowed, f"{name} imports {imported}"
+
+
+@pytest.mark.parametrize("name", [name for name in OURS if name.startswith("replay/")])
+def test_replay_is_arithmetic(name: str) -> None:
+    may_know_protobuf = Path(name).name in KNOW_PROTOBUF
+    for imported in imports_of(name):
+        first = imported.split(".", maxsplit=1)[0]
+        assert first in PURE or (first == "google" and may_know_protobuf), f"{name} imports {imported}"
+    source = (ROOT / name).read_text()
+    assert not re.search(r"\b(open|print|input)\(|\.(now|utcnow|today)\(|^\s*global\b", source, re.MULTILINE), name
+
+
+@pytest.mark.parametrize("name", EVERYTHING)
+def test_files_and_functions_are_short(name: str) -> None:
+    source = (ROOT / name).read_text()
+    assert source.count("\n") <= LINES_A_FILE_MAX, f"{name} is too long"
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.end_lineno is not None:
+            length = node.end_lineno - node.lineno + 1
+            assert length <= LINES_A_FUNCTION_MAX, f"{name}:{node.lineno} {node.name} has {length} lines"
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_everything_public_has_a_docstring(name: str) -> None:
+    tree = ast.parse((ROOT / name).read_text())
+    assert ast.get_docstring(tree), f"{name} says nothing of itself"
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and not node.name.startswith("_"):
+            assert ast.get_docstring(node), f"{name}:{node.lineno} {node.name} has no docstring"
+
+
+def test_no_root_hides_the_others() -> None:
+    assert not [root for root in ROOTS if (ROOT / root / "heptalog" / "__init__.py").exists()]
+
+
+def test_only_the_generator_lies_in_a_source_root() -> None:
+    # Python files there would be importable names of their own.
+    assert [path.name for root in ROOTS for path in (ROOT / root).glob("*.py")] == ["gen.py"]
+
+
+def test_every_portion_is_typed() -> None:
+    portions = [ROOT / root / "heptalog" / ("v1" if root == "proto" else root) for root in ROOTS]
+    assert all((portion / "py.typed").exists() for portion in portions)
+
+
+def test_the_roots_are_spelled_alike_everywhere() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]
+    assert project["hatch"]["build"]["dev-mode-dirs"] == list(ROOTS)
+    assert project["hatch"]["build"]["targets"]["wheel"]["packages"] == [f"{root}/heptalog" for root in ROOTS]
+    assert project["mypy"]["mypy_path"] == [*ROOTS, "."]
+    assert project["pyright"]["extraPaths"] == [*ROOTS, "."]
+    assert project["ruff"]["src"] == [*ROOTS, "."]
+    assert project["coverage"]["run"]["source"] == [root for root in ROOTS if root != "proto"]
+
+
+def test_every_game_has_the_same_files() -> None:
+    games = [folder for folder in (ROOT / "replay/heptalog/replay").iterdir() if (folder / "tables.py").exists()]
+    assert len(games) >= 3
+    for game in games:
+        assert {path.name for path in game.glob("*.py")} == GAME_FILES, game.name
+
+
+def test_the_lock_names_no_host() -> None:
+    lock = (ROOT / "requirements.lock").read_text()
+    assert "://" not in lock
+    assert "--hash=sha256:" in lock
+
+
+def test_the_generated_code_runs_on_the_declared_floors() -> None:
+    dependencies = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
+    floors = {
+        match[1]: tuple(map(int, match[2].split(".")))
+        for dependency in dependencies
+        if (match := re.match(r"([\w-]+)>=([\d.]+)", dependency))
+    }
+    generated = (ROOT / "proto/heptalog/v1/log_pb2_grpc.py").read_text()
+    grpc = re.search(r"GRPC_GENERATED_VERSION = '([\d.]+)'", generated)
+    protobuf = re.search(r"Protobuf Python Version: ([\d.]+)", (ROOT / "proto/heptalog/v1/log_pb2.py").read_text())
+    assert grpc
+    assert protobuf
+    assert floors["grpcio"] + (0,) >= tuple(map(int, grpc[1].split(".")))
+    assert floors["protobuf"] >= tuple(map(int, protobuf[1].split(".")))
