@@ -25,7 +25,7 @@ PROBES: Final = 25
 
 
 @EACH_GAME
-@settings(max_examples=150)
+@settings(max_examples=80)
 @given(data=st.data())
 def test_what_a_viewer_may_not_see_makes_no_difference(rules: AnyRules, data: st.DataObject) -> None:
     game: Game = data.draw(games(rules, with_rulings=False, events_max=250))

@@ -53,13 +53,19 @@ class Step(NamedTuple):
 
 
 def walk(seed: int, seat_count: int, options: SevenBridge) -> Iterator[Step]:
-    """A match to its end, by chance; passes are played as often as any other move."""
+    """A match to its end, by chance. Where the seed is even, players keep their jokers and tokens as long as they can:
+    only so is a round ever exhausted (SB-D20h)."""
     chance = random.Random(seed)
     state = new_game(seat_count, options)
     for _ in range(EVENTS_MAX):
         if state.over:
             return
-        body = deal(state, chance.randrange) if state.turn == NOBODY else chance.choice(list(legal(state)))
+        if state.turn == NOBODY:
+            body = deal(state, chance.randrange)
+        else:
+            moves = list(legal(state))
+            plain = [move for move in moves if isinstance(move, CardPlayed) and not move.stands_for]
+            body = chance.choice(plain if plain and seed % 2 == 0 else moves)
         check(state, body)
         after, outcomes = apply(state, body)
         yield Step(state, body, after, outcomes)

@@ -26,8 +26,8 @@ def branched() -> Table:
 
 def public(table: Table) -> TableView:
     seen = SEVEN_ROCKS.view(table.state, PUBLIC)
-    assert isinstance(seen, TableView)
-    return seen
+    assert isinstance(seen, PublicView)
+    return seen.table
 
 
 def test_the_line_reads_from_left_to_right() -> None:

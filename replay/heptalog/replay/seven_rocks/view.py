@@ -1,5 +1,7 @@
 """What one viewer may see of Seven Rocks. Three types: the two that are not the arbiter's have no room for a secret."""
 
+from typing import TypeAlias
+
 from msgspec import Struct
 
 from heptalog.replay.errors import Code, Refused
@@ -54,31 +56,40 @@ class TableView(Struct, frozen=True, rename="camel", kw_only=True):
     hands_left: tuple[tuple[str, ...], ...]
 
 
+class PublicView(Struct, frozen=True, rename="camel", kw_only=True):
+    """For who has no seat."""
+
+    table: TableView
+
+
 class SeatView(Struct, frozen=True, rename="camel", kw_only=True):
     """What one seat sees: the table and its own hand."""
 
+    table: TableView
     seat: int
     hand: tuple[str, ...]
-    table: TableView
 
 
 class ArbiterView(Struct, frozen=True, rename="camel", kw_only=True):
     """What the arbiter sees: the table and every hand by seat."""
 
-    hands: tuple[tuple[str, ...], ...]
     table: TableView
+    hands: tuple[tuple[str, ...], ...]
 
 
-def view(state: State, viewer: Viewer) -> TableView | SeatView | ArbiterView:
+View: TypeAlias = PublicView | SeatView | ArbiterView
+
+
+def view(state: State, viewer: Viewer) -> View:
     """What one viewer may see (C-5). Raises Refused for a seat that is not at the table."""
     table = _table(state)
     if viewer == PUBLIC:
-        return table
+        return PublicView(table=table)
     if viewer == ARBITER:
-        return ArbiterView(hands=_hands(state), table=table)
+        return ArbiterView(table=table, hands=_hands(state))
     if not 0 <= viewer.seat < SEAT_COUNT:
         raise Refused(Code.SEAT_UNKNOWN, rule="SR-R1", seat=viewer.seat, seats=SEAT_COUNT)
-    return SeatView(seat=viewer.seat, hand=hand_of(state, viewer.seat), table=table)
+    return SeatView(table=table, seat=viewer.seat, hand=hand_of(state, viewer.seat))
 
 
 def view_of_line(state: State) -> LineView:

@@ -28,8 +28,8 @@ def meaning(error: duckdb.Error, path: Path) -> HeptalogError:
     place = str(path)
     if any(words in text for words in _LOCKED):
         holder = _HOLDER.search(text)
-        pid = {"pid": int(holder[1])} if holder else {}
-        return Unavailable(Code.DATABASE_LOCKED, path=place, **pid)
+        facts: dict[str, object] = {"pid": int(holder[1])} if holder else {}
+        return Unavailable(Code.DATABASE_LOCKED, rule="", path=place, **facts)
     if any(words in text for words in _OPEN_HERE):
         return Unavailable(Code.DATABASE_LOCKED, path=place, pid=os.getpid())
     if any(words in text for words in _FOREIGN):

@@ -9,9 +9,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 import duckdb
-import numpy
+import numpy as np
 from msgspec import Struct
 from msgspec.json import encode
+from numpy.typing import NDArray
 
 from heptalog.replay.events import GameStarted, camel_name
 from heptalog.replay.gamefile import options_given
@@ -77,26 +78,26 @@ def _write_events(connection: duckdb.DuckDBPyConnection, accepted: Sequence[Acce
     first = accepted[0].position
     numbers = [item.game_number for item in accepted]
     counts = [len(item.batch.entries) for item in accepted]
-    connection.register("batch", _event_columns(entries, first, numpy.repeat(numbers, counts)))
+    connection.register("batch", _event_columns(entries, first, np.repeat(numbers, counts)))
     try:
         connection.execute(_EVENTS)
     finally:
         connection.unregister("batch")
 
 
-def _event_columns(entries: list[Entry], position: int, game_numbers: "numpy.typing.NDArray[Any]") -> dict[str, Any]:
+def _event_columns(entries: list[Entry], position: int, game_numbers: NDArray[np.int64]) -> dict[str, Any]:
     events = [entry.event for entry in entries]
     return {
-        "position": numpy.arange(position, position + len(entries)),
+        "position": np.arange(position, position + len(entries)),
         "game_number": game_numbers,
-        "sequence": numpy.array([event.sequence for event in events], dtype=numpy.int64),
-        "kind": numpy.array([camel_name(type(event.body)) for event in events], dtype=object),
-        "seat": numpy.array([getattr(event.body, "seat", -1) for event in events], dtype=numpy.int64),
-        "event_id": numpy.array([event.event_id for event in events], dtype=object),
-        "occurred_at": numpy.array([event.occurred_at // 1000 for event in events], dtype=numpy.int64),
-        "recorded_at": numpy.array([event.recorded_at // 1000 for event in events], dtype=numpy.int64),
-        "recorded_by": numpy.array([event.recorded_by for event in events], dtype=object),
-        "event": numpy.array([entry.record for entry in entries], dtype=object),
+        "sequence": np.array([event.sequence for event in events], dtype=np.int64),
+        "kind": np.array([camel_name(type(event.body)) for event in events], dtype=object),
+        "seat": np.array([getattr(event.body, "seat", -1) for event in events], dtype=np.int64),
+        "event_id": np.array([event.event_id for event in events], dtype=object),
+        "occurred_at": np.array([event.occurred_at // 1000 for event in events], dtype=np.int64),
+        "recorded_at": np.array([event.recorded_at // 1000 for event in events], dtype=np.int64),
+        "recorded_by": np.array([event.recorded_by for event in events], dtype=object),
+        "event": np.array([entry.record for entry in entries], dtype=object),
     }
 
 

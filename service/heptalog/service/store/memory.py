@@ -1,4 +1,4 @@
-"""A store that forgets: all promises but the one about the disk, in the plainest words; for tests, and as their model."""
+"""A store that forgets: all promises but the one about the disk, in the plainest words; the model of the others."""
 
 from collections.abc import Iterator, Sequence
 from threading import Lock

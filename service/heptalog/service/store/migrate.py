@@ -1,4 +1,4 @@
-"""Opening a database: made where there is none, brought up to date where it is older, never touched where it is not ours.
+"""Opening a database: made where there is none, brought up to date where it is older, not touched where it is not ours.
 
 A file is looked at read-only before it is opened for writing, so that one which is foreign, damaged or newer stays as
 it is, byte for byte. A new database is made beside its place and then linked there, whole: whatever happens in between,

@@ -2,7 +2,6 @@
 -- No index and no key on log.events: position and game_number grow with time, so zone maps find both.
 
 CREATE SCHEMA log;
-COMMENT ON SCHEMA log IS 'The log of record of Heptalog.';
 
 CREATE TABLE log.migrations (
     number INTEGER NOT NULL,
