@@ -11,7 +11,7 @@ from heptalog.replay.rules import ARBITER, PUBLIC, Viewer
 from heptalog.replay.seven_rocks import SEVEN_ROCKS
 from heptalog.replay.seven_rocks.events import TilePlayed, TilesDealt
 from heptalog.replay.seven_rocks.outcomes import HandSettled
-from heptalog.replay.seven_rocks.view import ArbiterView, EndView, SeatView, TableView
+from heptalog.replay.seven_rocks.view import ArbiterView, EndView, PublicView, SeatView, TableView
 from tests.support.seven_rocks_positions import DOWN, LEFT, NAMES, RIGHT, UP, Table, filled, steps
 
 WORDS = SEVEN_ROCKS.words
