@@ -133,6 +133,6 @@ def test_SB_R13_without_any_tokens_the_first_forced_pass_makes_the_ghost() -> No
     assert is_ghost(advance(state, passes(0)), 0)
 
 
-def test_SB_D21_fan_tan_is_the_game_without_ghosts_and_keeps_the_tokens() -> None:
+def test_SB_R27_SB_D21_fan_tan_is_the_game_without_ghosts_and_keeps_the_tokens() -> None:
     state = position(["8D AC", "7S", "7H"], "D7-7", options=SevenBridge(ghosts=False))
     assert advance(state, passes(0)).tokens == (2, 3, 3)

@@ -168,7 +168,9 @@ def test_SB_I7_SB_D14_without_jokers_a_round_has_one_winner(seed: int, seat_coun
 
 @games
 @some
-def test_the_match_ends_with_one_winner_among_the_lowest(seed: int, seat_count: int, options: SevenBridge) -> None:
+def test_SB_B8_the_match_ends_with_one_winner_among_the_lowest(
+    seed: int, seat_count: int, options: SevenBridge
+) -> None:
     *_, (_, _, state, outcomes) = walk(seed, seat_count, options)
     assert outcomes[-1] == MatchWon(state.winners)
     (winner,) = state.winners

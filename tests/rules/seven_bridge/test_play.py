@@ -96,6 +96,12 @@ def test_SB_V5_SB_R12_SB_D4_one_may_pass_with_a_legal_play_while_a_token_is_left
     assert outcomes == (TokenSpent(0, 2),)
 
 
+def test_SB_D29_a_forced_pass_is_told_like_a_free_one() -> None:
+    _, free = advance_with_outcomes(position(["8D", "AC", "2C"], "D7-7"), passes(0))
+    _, forced = advance_with_outcomes(position(["KS", "AC", "2C"], "D7-7"), passes(0))
+    assert free == forced
+
+
 def test_SB_V6_SB_D6_without_tokens_one_must_play_if_able() -> None:
     state = position(["8D AC", "KC", "2C"], "D7-7", tokens=[0, 3, 3])
     refused = refusal(state, passes(0))
