@@ -96,9 +96,12 @@ class Examiner:
                 self.redacted, self.redacted_at = error, event.sequence
 
 
-def verify(entries: Iterable[tuple[Event, bytes | None]]) -> Report:
-    """Examine a whole game: events in order, each with its public form where that is at hand."""
-    examiner = Examiner()
+def verify(entries: Iterable[tuple[Event, bytes | None]], examiner: Examiner | None = None) -> Report:
+    """Examine a whole game: events in order, each with its public form where that is at hand.
+
+    Who brings an examiner of their own can ask it for the fold afterwards.
+    """
+    examiner = examiner or Examiner()
     sequence = 0
     try:
         for event, public in entries:
