@@ -186,7 +186,9 @@ def _message(kind: str, value: dict[str, Any]) -> bytes:
     known = MESSAGES[kind]
     assert set(value) <= set(known), f"{kind} has no {set(value) - set(known)}"
     return b"".join(
-        _field(field, value[name]) for name, field in sorted(known.items(), key=lambda item: item[1].number) if name in value
+        _field(field, value[name])
+        for name, field in sorted(known.items(), key=lambda item: item[1].number)
+        if name in value
     )
 
 

@@ -134,6 +134,8 @@ def decode(record: bytes) -> tuple[Event, bytes]:
     except DecodeError as error:
         raise Corrupt(Code.RECORD_DAMAGED, rule="evidence") from error
     # A record reads back to the very same bytes. There are no maps, so plain serialisation is the canonical one.
+    # Fields unknown here would be kept and written again where they stood, so they go first.
+    message.DiscardUnknownFields()
     if message.SerializeToString() != record:
         raise Corrupt(Code.RECORD_DAMAGED, rule="evidence")
     event = event_of(message)

@@ -99,7 +99,14 @@ class Fold:
 
     def advance(self, body: Body) -> Outcomes:
         """Check and apply in one."""
-        self.check(body)
+        state = self.state
+        if type(body) in self._kinds and type(state) is not Closed:
+            # The common case, without a call in between: it is most of what a replay does.
+            self._check(state, body)
+            self.state, outcomes = self._apply(state, body)
+            self.states.append(self.state)
+            return outcomes
+        self._check_ruling(body)
         return self.apply(body)
 
     def truncate(self, sequence: int) -> None:

@@ -1,0 +1,105 @@
+"""How the program ends: four codes and no traceback, whatever happens."""
+
+import functools
+import os
+import sys
+from collections.abc import Callable
+from enum import IntEnum
+from typing import TYPE_CHECKING, Final, ParamSpec
+
+import typer
+
+if TYPE_CHECKING:
+    from heptalog.replay.errors import Code, HeptalogError
+
+P = ParamSpec("P")
+
+# What a shell reports for a program stopped by Ctrl-C; the one code beside the four.
+INTERRUPTED: Final = 130
+
+
+class Exit(IntEnum):
+    """What the exit code says."""
+
+    FINE = 0
+    FINDING = 1  # a game is bad, or two differ
+    WRONG_USE = 2
+    UNREACHABLE = 3  # something could not be opened, reached or written
+
+
+class WrongUse(Exception):
+    """The command was given something it cannot mean; the text is for the person who gave it."""
+
+
+def guarded(command: Callable[P, Exit]) -> Callable[P, None]:
+    """A command that ends with its exit code, and tells any failure in one line on stderr."""
+
+    @functools.wraps(command)
+    def run(*arguments: P.args, **options: P.kwargs) -> None:
+        code = int(_ended(lambda: command(*arguments, **options)))
+        if code:
+            raise typer.Exit(code)
+
+    # What is returned is raised; typer must not take it for an annotation of its own.
+    run.__annotations__ = {**command.__annotations__, "return": None}
+    return run
+
+
+def exit_of(error: "HeptalogError") -> Exit:
+    """The exit code that a failure stands for."""
+    return exit_of_code(error.code)
+
+
+def exit_of_code(code: "Code") -> Exit:
+    """The exit code that a code of the game file or the service stands for."""
+    from heptalog.replay.errors import KINDS, Code, NotFound, Unavailable
+
+    if code is Code.POSITION_AFTER_HEAD:
+        return Exit.WRONG_USE
+    return Exit.UNREACHABLE if code in KINDS[Unavailable] | KINDS[NotFound] else Exit.FINDING
+
+
+def complain(text: str) -> None:
+    """One line of talk on stderr."""
+    print(f"heptalog: {text}", file=sys.stderr)  # noqa: T201  # stderr is where a program talks
+
+
+def _ended(work: Callable[[], Exit]) -> int:
+    try:
+        code: int = work()
+        sys.stdout.flush()
+    except (typer.Exit, typer.BadParameter):
+        raise
+    except WrongUse as error:
+        complain(str(error))
+        return Exit.WRONG_USE
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        # Who reads has gone. Nothing may be written any more, not even when Python flushes at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return Exit.UNREACHABLE
+    except OSError as error:
+        complain(f"{error.strerror or type(error).__name__}{f': {error.filename}' if error.filename else ''}")
+        return Exit.UNREACHABLE
+    except Exception as error:
+        return _failed(error)
+    return code
+
+
+def _failed(error: Exception) -> int:
+    from heptalog.replay.errors import HeptalogError
+    from heptalog.replay.words import sentence
+
+    if isinstance(error, HeptalogError):
+        complain(sentence(error))
+        return exit_of(error)
+    if os.environ.get("HEPTALOG_TRACEBACK"):
+        raise error
+    # Our own bug. Its text could quote a hidden card, so only its kind and its place are told.
+    place = error.__traceback__
+    while place is not None and place.tb_next is not None:
+        place = place.tb_next
+    where = f" at {place.tb_frame.f_globals.get('__name__')}:{place.tb_lineno}" if place is not None else ""
+    complain(f"internal error: {type(error).__name__}{where} (HEPTALOG_TRACEBACK=1 shows more)")
+    return Exit.UNREACHABLE

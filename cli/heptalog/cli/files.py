@@ -1,0 +1,95 @@
+"""Game files, and the folders they lie in."""
+
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+from msgspec import Struct
+
+from heptalog.cli.connections import Connections
+from heptalog.replay.errors import Code, HeptalogError, Unavailable
+from heptalog.replay.events import Event
+from heptalog.replay.fold import Fold
+from heptalog.replay.gamefile import LINE_SIZE_MAX, read_events
+
+_SUFFIX = ".jsonl"
+_NOT_A_GAME = ".expected.jsonl"
+
+
+class FileGame(Struct, frozen=True):
+    """One game in one file."""
+
+    path: Path
+    size: int = 0
+    has_lines: bool = True
+
+    @property
+    def name(self) -> str:
+        return shown(self.path)
+
+    def entries(self, connections: Connections) -> Iterator[tuple[Event, bytes | None]]:
+        """The events in the file. Raises Malformed with the line, Unavailable where it cannot be read."""
+        del connections
+        return ((event, None) for event in read_events(_lines(self.path)))
+
+    def check_derived(self, fold: Fold, connections: Connections) -> None:
+        """A file holds nothing but its events."""
+
+
+class Missing(Struct, frozen=True):
+    """What was named and could not be opened, in the place of its games."""
+
+    name: str
+    error: HeptalogError
+
+
+def games_in(folder: Path) -> Iterator[FileGame | Missing]:
+    """The game files of a folder and of those in it, by name; what was expected of a game is not one."""
+    waiting: list[os.DirEntry[str] | Path] = [folder]
+    while waiting:
+        place = waiting.pop()
+        if isinstance(place, Path) or place.is_dir(follow_symlinks=False):
+            try:
+                entries = sorted(os.scandir(place), key=lambda entry: entry.name, reverse=True)
+            except OSError as error:
+                path = Path(place)
+                yield Missing(shown(path), unreadable(path, error))
+            else:
+                waiting += entries
+        elif place.name.endswith(_SUFFIX) and not place.name.endswith(_NOT_A_GAME):
+            yield _game_at(place)
+
+
+def _game_at(entry: os.DirEntry[str]) -> FileGame | Missing:
+    path = Path(entry.path)
+    try:
+        status = entry.stat()
+    except OSError as error:
+        return Missing(shown(path), unreadable(path, error))
+    if not stat.S_ISREG(status.st_mode):
+        return Missing(shown(path), Unavailable(Code.SOURCE_UNREADABLE, problem="not a file", path=shown(path)))
+    return FileGame(path, status.st_size)
+
+
+def shown(path: Path) -> str:
+    """A path as text that can be printed and written as JSON, whatever bytes it has."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
+
+
+def unreadable(path: Path, error: OSError) -> Unavailable:
+    """Why a file or folder cannot be read."""
+    if isinstance(error, FileNotFoundError):
+        return Unavailable(Code.SOURCE_NOT_FOUND, path=shown(path))
+    problem = error.strerror or type(error).__name__
+    return Unavailable(Code.SOURCE_UNREADABLE, problem=problem, path=shown(path))
+
+
+def _lines(path: Path) -> Iterator[bytes]:
+    """The lines of a file, none held longer than the longest that is allowed."""
+    try:
+        with path.open("rb") as file:
+            while line := file.readline(LINE_SIZE_MAX + 1):
+                yield line
+    except OSError as error:
+        raise unreadable(path, error) from error

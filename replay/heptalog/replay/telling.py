@@ -1,0 +1,96 @@
+"""A recorded game told to people: each game's own words, and those for what every game has."""
+
+from collections.abc import Sequence
+from typing import Final, TypeAlias
+
+from heptalog.replay.events import Body, GameClosed, GameStarted, MovesRetracted, NoteAdded, Options
+from heptalog.replay.gamefile import options_given
+from heptalog.replay.fold import Closed, Fold
+from heptalog.replay.outcomes import GameEndedByArbiter, MovesTakenBack, Outcome
+from heptalog.replay.rules import AnyRules, State
+
+Names: TypeAlias = Sequence[str]
+
+_TITLES: Final = {"seven_rocks": "Seven Rocks", "seven_up": "Seven Up", "seven_bridge": "Seven Bridge"}
+
+
+def names_of(started: GameStarted) -> tuple[str, ...]:
+    """What to call the players, by seat: their names, and their ids where a name is missing or not their own."""
+    names = [player.name for player in started.players]
+    return tuple(
+        printable(player.name if player.name and names.count(player.name) == 1 else player.id)
+        for player in started.players
+    )
+
+
+def title_of(ruleset: str) -> str:
+    """A game's name as people write it: `seven_up` is Seven Up."""
+    return _TITLES.get(ruleset, ruleset.replace("_", " ").title())
+
+
+def tell_event(rules: AnyRules, body: Body, names: Names) -> str:
+    """One readable line for what happened."""
+    match body:
+        case GameStarted():
+            options = tell_options(body.rules)
+            return f"{_listed(names)} begin {title_of(rules.key)}" + (f" ({options})" if options else "")
+        case MovesRetracted(to_sequence=to_sequence, reason=reason):
+            return f"the arbiter takes back what came after {to_sequence}" + _because(reason)
+        case GameClosed(reason=reason):
+            return "the arbiter ends the game" + _because(reason)
+        case NoteAdded(text=text):
+            return f"remark: {printable(text)}"
+        case _:
+            return rules.words.event(body, names)
+
+
+def tell_outcome(rules: AnyRules, outcome: Outcome, names: Names) -> str:
+    """One readable phrase for what followed from it."""
+    match outcome:
+        case MovesTakenBack(to_sequence=to_sequence):
+            return f"it stands again as after {to_sequence}"
+        case GameEndedByArbiter(winners=winners):
+            return _won(winners, names)
+        case _:
+            return rules.words.outcome(outcome, names)
+
+
+def tell_table(fold: Fold, state: State, names: Names) -> list[str]:
+    """The table as it lies, hands included, as a few lines of text."""
+    if isinstance(state, Closed):
+        ruling = f"The arbiter has ended the game: {_won(state.winners, names)}"
+        return [*fold.rules.words.table(state.state, names), ruling]
+    return fold.rules.words.table(state, names)
+
+
+def tell_options(options: Options) -> str:
+    """The options that were given, in one line."""
+    return printable(", ".join(f"{name} {_plain(value)}" for name, value in options_given(options).items()))
+
+
+def printable(text: str) -> str:
+    """Text from outside without what could do anything to a terminal but stand there."""
+    return "".join(character if character.isprintable() else _escaped(character) for character in text)
+
+
+def _escaped(character: str) -> str:
+    return character.encode("unicode_escape").decode()
+
+
+def _because(reason: str) -> str:
+    return f": {printable(reason)}" if reason else ""
+
+
+def _won(winners: tuple[int, ...], names: Names) -> str:
+    if not winners:
+        return "nobody wins"
+    return f"{_listed([names[seat] for seat in winners])} {'wins' if len(winners) == 1 else 'win'}"
+
+
+def _listed(names: Names) -> str:
+    *others, last = names
+    return f"{', '.join(others)} and {last}" if others else last
+
+
+def _plain(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
