@@ -3,11 +3,14 @@
 from collections.abc import Iterator, Sequence
 from functools import cache
 from random import Random
+from typing import Final
 
 from heptalog.replay.errors import Code, Conflict
 from heptalog.replay.registry import GAMES
 from heptalog.service.store import NO_GAME, Batch, Entry, Head, LogStore, Refusal, Stored
 from tests.support.recording import batch_of, batches_of, recorded_game
+
+REFUSED_AT: Final = 1_790_000_000_123_456_789
 
 
 @cache

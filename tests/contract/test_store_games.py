@@ -1,7 +1,9 @@
 """Games as a list shows them, their endings, and what was refused."""
 
+from collections.abc import Callable
 from itertools import product
 from random import Random
+from typing import Any
 
 import pytest
 from msgspec import UNSET
@@ -10,7 +12,7 @@ from msgspec.structs import replace
 from heptalog.replay.events import GameStarted, Player, Tag
 from heptalog.replay.registry import GAMES
 from heptalog.replay.seven_bridge.events import SevenBridge
-from heptalog.service.store import Ending, Entry, GameFilter, LogStore, Status
+from heptalog.service.store import Ending, Entry, GameEntry, GameFilter, LogStore, Status
 from tests.contract.given import appended, begin, fill, game, refusals, whole_games
 from tests.support.recording import batch_of, batches_of, endings_of, entries_of, fold_of
 
@@ -68,7 +70,7 @@ def test_every_filter_and_every_pair_of_filters(store: LogStore) -> None:
     assert len(everything) == len(games) + 4
     assert {entry.status for entry in everything} == set(Status)
     times = sorted(entry.created_at for entry in everything)
-    choices: dict[str, list[object]] = {
+    choices: dict[str, list[Any]] = {
         "ruleset": [*(rules.key for rules in GAMES), "chess"],
         "player_id": ["ana-0", "ana-1", "bo-2", "nobody"],
         "tournament": ["Seven Days", "Eight Days"],
@@ -78,7 +80,7 @@ def test_every_filter_and_every_pair_of_filters(store: LogStore) -> None:
     }
     cases = [{name: value} for name, values in choices.items() for value in values]
     for one, other in product(cases, cases):
-        wanted = GameFilter(**(one | other))  # type: ignore[arg-type]  # the names above are those of the filter
+        wanted = GameFilter(**(one | other))
         right = [entry for entry in everything if _fits(entry, one | other)]
         assert store.games(wanted) == right, wanted
 
@@ -153,14 +155,14 @@ def test_the_rules_version_is_one_where_the_record_does_not_say(store: LogStore)
     assert shown.rules_version == 1
 
 
-def _fits(entry: object, wanted: dict[str, object]) -> bool:
+def _fits(entry: GameEntry, wanted: dict[str, Any]) -> bool:
     """Whether a game fits, in other words than the stores'."""
-    tests = {
-        "ruleset": lambda value: entry.ruleset == value,  # type: ignore[attr-defined]
-        "player_id": lambda value: value in [player.id for player in entry.started.players],  # type: ignore[attr-defined]
-        "tournament": lambda value: entry.started.tournament == value,  # type: ignore[attr-defined]
-        "status": lambda value: entry.status is value,  # type: ignore[attr-defined]
-        "created_from": lambda value: not entry.created_at < value,  # type: ignore[attr-defined]
-        "created_before": lambda value: not entry.created_at >= value,  # type: ignore[attr-defined]
+    tests: dict[str, Callable[[Any], bool]] = {
+        "ruleset": lambda value: entry.ruleset == value,
+        "player_id": lambda value: value in [player.id for player in entry.started.players],
+        "tournament": lambda value: entry.started.tournament == value,
+        "status": lambda value: entry.status is value,
+        "created_from": lambda value: not entry.created_at < value,
+        "created_before": lambda value: not entry.created_at >= value,
     }
     return all(tests[name](value) for name, value in wanted.items())

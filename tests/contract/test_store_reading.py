@@ -1,14 +1,15 @@
 """Reading back: forwards, backwards, from anywhere, so many; and one moment from beginning to end."""
 
 from collections.abc import Callable, Iterator
+from itertools import islice
 from threading import Event, Thread
 
 import pytest
 
 from heptalog.replay.errors import Code, Unavailable
 from heptalog.replay.registry import GAMES
-from heptalog.service.store import LogStore, Stored, duck_read
-from tests.contract.given import appended, as_stored, begin, fill, game
+from heptalog.service.store import Ending, LogStore, Status, Stored, duck_read
+from tests.contract.given import appended, as_stored, begin, fill, game, refusals
 from tests.support.recording import batch_of, batches_of, recorded_game
 
 SPANS = [
@@ -72,13 +73,16 @@ READINGS: dict[str, Callable[[LogStore], Iterator[object]]] = {
 @pytest.mark.parametrize("reading", READINGS.values(), ids=READINGS)
 @pytest.mark.parametrize("taken", [0, 1, 3])
 def test_a_reader_sees_one_moment(store: LogStore, reading: Callable[[LogStore], Iterator[object]], taken: int) -> None:
-    fill(store, [game(1)[:8], game(2), game(4), game(5)])
+    fill(store, [game(2), game(4), game(5)])
+    endings = [Ending(sequence, status, (sequence,), ()) for sequence, status in enumerate([*Status, *Status, *Status])]
+    store.append([batch_of(game(1)[:8], endings)], refusals(8))
     before = list(reading(store))
     reader = reading(store)
-    seen = [item for item, _ in zip(reader, range(taken), strict=False)]
-    appended(store, batch_of(game(1)[8:]), batch_of(game(9)), begin(7))
+    seen = list(islice(reader, taken))
+    store.append([batch_of(game(1)[8:], endings), batch_of(game(9)), begin(7)], refusals(3))
     seen += list(reader)
     assert seen == before
+    assert len(list(reading(store))) > len(before)
 
 
 def test_readers_see_whole_commits_while_the_writer_goes_on(store: LogStore) -> None:

@@ -129,7 +129,9 @@ def _play(
     fold = Fold(started)
     yield started
     for _ in range(event_count_max - 1):
-        if random.random() < ruling_rate:
+        # An end that is taken back is rare and matters: where there are rulings, every other end is looked at again.
+        rate = max(ruling_rate, 0.5) if ruling_rate and fold.state.over else ruling_rate
+        if random.random() < rate:
             body = _ruling(fold, random)
         elif fold.state.over:
             return

@@ -1,1 +1,1 @@
-"""The command line: a thin layer that parses, calls, prints and exits."""
+"""The command line: `heptalog`."""

@@ -71,6 +71,10 @@ class Database(Struct, frozen=True):
         for game_id, head in connections.store(self.path).heads():
             yield DatabaseGame(self.path, game_id, weight_of(head.sequence))
 
+    def game(self, game_id: str) -> DatabaseGame:
+        """One of its games."""
+        return DatabaseGame(self.path, game_id)
+
     def listed(self, wanted: GameFilter, connections: Connections) -> Iterator[GameEntry]:
         """Those that fit, in the order of creation."""
         store = connections.store(self.path)

@@ -10,18 +10,20 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import closing
+from contextlib import closing, suppress
 from itertools import chain
 from threading import Thread
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from msgspec import Struct
 
 from heptalog.cli.connections import Connections
-from heptalog.cli.exits import Exit, exit_of_code
+from heptalog.cli.exits import Exit, WrongUse, exit_of_code
 from heptalog.cli.files import Missing
 from heptalog.cli.sources import Game
 from heptalog.replay.errors import Code, HeptalogError, NotFound, Unavailable
+from heptalog.replay.events import Event
+from heptalog.replay.fold import Fold, Outcomes
 from heptalog.replay.verify import Examiner, verify
 from heptalog.replay.words import sentence
 
@@ -66,34 +68,112 @@ def examined(games: Iterable[Game | Missing], connections: Connections, *, jobs:
 def verdict_on(game: Game | Missing, connections: Connections) -> Verdict:
     """Examine one game: form, chain, seals, the rules at every event, and what is kept beside them."""
     if isinstance(game, Missing):
-        return bad(game.name, 0, game.error)
+        return bad(game, 0, game.error)
     examiner = Examiner()
     report = verify(game.entries(connections), examiner)
     if report.error is not None:
-        return bad(game.name, report.events, report.error, sequence=report.sequence, has_lines=game.has_lines)
+        return bad(game, report.events, report.error, report.sequence)
     assert examiner.fold is not None, "a good game has a beginning"
     try:
         game.check_derived(examiner.fold, connections)
     except HeptalogError as error:
-        sequence = error.facts.get("sequence")
-        return bad(game.name, report.events, error, sequence=sequence if isinstance(sequence, int) else -1)
+        return bad(game, report.events, error, placed(error))
     return Verdict(game.name, ok=True, events=report.events)
 
 
-def bad(source: str, events: int, error: HeptalogError, *, sequence: int = -1, has_lines: bool = False) -> Verdict:
+def bad(game: Game | Missing, events: int, error: HeptalogError, sequence: int = -1) -> Verdict:
     """The verdict on a game that is bad, or could not be read."""
     is_placed = sequence >= 0 and not isinstance(error, Unavailable | NotFound)
-    # Between events there is no other line, so the one after those accepted is to blame unless it says so itself.
-    line = error.facts.get("line", events + 1) if has_lines and is_placed else None
+    message = sentence(error)
+    if is_placed and not isinstance(game, Missing) and game.has_lines:
+        message = f"line {_line_of(error, sequence)}: {message}"
     return Verdict(
-        source,
+        game.name,
         ok=False,
         events=events,
         sequence=sequence if is_placed else None,
         rule=error.rule or None,
         code=error.code,
-        message=f"line {line}: {sentence(error)}" if line else sentence(error),
+        message=message,
     )
+
+
+def _line_of(error: HeptalogError, sequence: int) -> object:
+    """The line of a fault: it knows it itself, or all lines before it are events in order."""
+    expected = error.facts.get("expected") if error.code is Code.SEQUENCE_GAP else None
+    return error.facts.get("line", (expected if isinstance(expected, int) else sequence) + 1)
+
+
+class Step(NamedTuple):
+    """One event of a game that is good so far: what followed from it, and the fold as it stands then."""
+
+    event: Event
+    outcomes: Outcomes
+    fold: Fold
+
+
+class Found(Exception):
+    """A game turned out to be bad, or could not be read on."""
+
+    def __init__(self, verdict: Verdict) -> None:
+        super().__init__(verdict)
+        self.verdict = verdict
+
+
+def steps(game: Game, connections: Connections) -> Iterator[Step]:
+    """A game event by event, examined on the way. Raises Found where it is bad; what came before it was good."""
+    examiner = Examiner()
+    event: Event | None = None
+    try:
+        for event, public in game.entries(connections):
+            outcomes = examiner.advance(event, public)
+            if examiner.redacted is not None:
+                raise examiner.redacted
+            assert examiner.fold is not None, "the first event was accepted"
+            yield Step(event, outcomes, examiner.fold)
+    except HeptalogError as error:
+        sequence = placed(error, event.sequence if event else 0)
+        raise Found(bad(game, examiner.accepted, error, sequence)) from error
+
+
+def step_at(game: Game, connections: Connections, sequence: int | None) -> Step:
+    """A game as it stands after an event, by default the last. Raises Found, or WrongUse where there is no such one."""
+    step: Step | None = None
+    for step in steps(game, connections):
+        if step.event.sequence == sequence:
+            return step
+    # A game without any event is Found.
+    assert step is not None, "a good game has a beginning"
+    if sequence is not None:
+        raise WrongUse(f"{game.name} has no event {sequence}: its last is {step.event.sequence}")
+    return step
+
+
+def placed(error: HeptalogError, otherwise: int = -1) -> int:
+    """The sequence that a failure carries itself, or another."""
+    own = error.facts.get("sequence")
+    return own if isinstance(own, int) else otherwise
+
+
+def loaded(game: Game, connections: Connections) -> tuple[list[Event], Verdict]:
+    """All events of a game that can be read, also where it is bad, and the verdict on it."""
+    events: list[Event] = []
+
+    def kept() -> Iterator[tuple[Event, bytes | None]]:
+        for entry in game.entries(connections):
+            events.append(entry[0])
+            yield entry
+
+    entries = kept()
+    examiner = Examiner()
+    report = verify(entries, examiner)
+    if report.error is None:
+        return events, Verdict(game.name, ok=True, events=report.events)
+    verdict = bad(game, report.events, report.error, report.sequence)
+    with suppress(HeptalogError):
+        # What comes after is read for its own sake; only the first fault is told.
+        deque(entries, maxlen=0)
+    return events, verdict
 
 
 def core_count() -> int:

@@ -4,6 +4,7 @@ import functools
 import os
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from enum import IntEnum
 from typing import TYPE_CHECKING, Final, ParamSpec
 
@@ -60,7 +61,9 @@ def exit_of_code(code: "Code") -> Exit:
 
 
 def complain(text: str) -> None:
-    """One line of talk on stderr."""
+    """One line of talk on stderr, after what has been written of the result."""
+    with suppress(OSError):
+        sys.stdout.flush()
     print(f"heptalog: {text}", file=sys.stderr)  # noqa: T201  # stderr is where a program talks
 
 
@@ -82,15 +85,20 @@ def _ended(work: Callable[[], Exit]) -> int:
     except OSError as error:
         complain(f"{error.strerror or type(error).__name__}{f': {error.filename}' if error.filename else ''}")
         return Exit.UNREACHABLE
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001  # whatever it was, it is told in one line
         return _failed(error)
     return code
 
 
 def _failed(error: Exception) -> int:
+    from heptalog.cli.examine import Found
+    from heptalog.cli.render import finding_text
     from heptalog.replay.errors import HeptalogError
     from heptalog.replay.words import sentence
 
+    if isinstance(error, Found):
+        complain(finding_text(error.verdict))
+        return error.verdict.exit
     if isinstance(error, HeptalogError):
         complain(sentence(error))
         return exit_of(error)

@@ -56,6 +56,10 @@ class Server(Struct, frozen=True):
         for entry in self.listed(GameFilter(), connections):
             yield ServerGame(self.target, entry.game_id, weight_of(entry.head.sequence))
 
+    def game(self, game_id: str) -> ServerGame:
+        """One of its games."""
+        return ServerGame(self.target, game_id)
+
     def listed(self, wanted: GameFilter, connections: Connections) -> Iterator[GameEntry]:
         """Those that fit, in the order of creation."""
         try:

@@ -27,20 +27,25 @@ class Game(Protocol):
     @property
     def name(self) -> str:
         """How a person names it."""
+        ...
 
     @property
     def size(self) -> int:
         """About what it costs to examine, in bytes of a game file."""
+        ...
 
     @property
     def has_lines(self) -> bool:
         """Whether its events are lines that a person can look at."""
+        ...
 
     def entries(self, connections: Connections) -> Iterator[tuple[Event, bytes | None]]:
         """Its events in order, each with its public form where that is at hand. Raises any HeptalogError."""
+        ...
 
     def check_derived(self, fold: Fold, connections: Connections) -> None:
         """Raise Corrupt where what is kept beside the events is not what follows from them."""
+        ...
 
 
 class Folder(Struct, frozen=True):
@@ -115,13 +120,18 @@ def all_games(texts: Iterable[str], connections: Connections) -> Iterator[Game |
     """Every game that these names stand for, in their order; in place of what cannot be opened, why."""
     # All of them are looked at first: a wrong name is told before any work is done.
     for source in [named(text) for text in texts]:
-        if isinstance(source, FileGame | DatabaseGame | ServerGame):
-            yield source
-            continue
-        try:
-            yield from source.games(connections)
-        except HeptalogError as error:
-            yield Missing(source.name, error)
+        yield from games_of(source, connections)
+
+
+def games_of(source: Named, connections: Connections) -> Iterator[Game | Missing]:
+    """Every game of one source."""
+    if isinstance(source, FileGame | DatabaseGame | ServerGame):
+        yield source
+        return
+    try:
+        yield from source.games(connections)
+    except HeptalogError as error:
+        yield Missing(source.name, error)
 
 
 def is_database(path: Path) -> bool:

@@ -30,6 +30,7 @@ BODIES: Final[tuple[type[Body], ...]] = tuple(
     dict.fromkeys((GameStarted, *RULINGS, *(body for rules in GAMES for body in rules.bodies)))
 )
 SECOND: Final = 1_000_000_000
+TIME_END: Final = 253_402_300_800  # the year 10000 in seconds, which no text can say
 
 _PREVIOUS_TAG: Final = b"\x0a\x20"
 _HASH_TAG: Final = b"\x12\x20"
@@ -170,8 +171,8 @@ def _public(message: pb.Event, body: Body) -> bytes:
 def _nanoseconds(time: Timestamp, name: str) -> int:
     seconds = time.seconds
     nanos = time.nanos
-    if seconds <= 0 or not 0 <= nanos < SECOND:
-        raise Malformed(Code.FIELD_INVALID, rule="game-file", field=name, problem="a time after 1970")
+    if not (0 < seconds < TIME_END and 0 <= nanos < SECOND):
+        raise Malformed(Code.FIELD_INVALID, rule="game-file", field=name, problem="a time after 1970, before 10000")
     return seconds * SECOND + nanos
 
 

@@ -56,7 +56,7 @@ class Player(Part, frozen=True, gc=False):
 class Tag(Part, frozen=True, gc=False):
     """A free label of a game."""
 
-    name: str
+    name: str = ""
     value: str = ""
 
 

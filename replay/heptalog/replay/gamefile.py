@@ -15,7 +15,7 @@ from msgspec.json import Decoder, Encoder
 from msgspec.json import format as format_json
 from msgspec.structs import fields
 
-from heptalog.replay.codec import BODIES, SECOND
+from heptalog.replay.codec import BODIES, SECOND, TIME_END
 from heptalog.replay.errors import Code, Malformed
 from heptalog.replay.events import Body, Event, GameStarted, Uint32, camel_name, snake_name
 from heptalog.replay.registry import GAMES
@@ -23,6 +23,7 @@ from heptalog.replay.registry import GAMES
 LINE_SIZE_MAX: Final = 1 << 20
 
 _RULE: Final = "game-file"
+_BLANKS: Final = b" \t\r\n"  # what JSON takes for white space; Python has more
 _STRICT: Final[dict[str, Any]] = {"frozen": True, "gc": False, "rename": "camel", "forbid_unknown_fields": True}
 
 # In a line the rules of gameStarted stand under the name of their game.
@@ -64,7 +65,14 @@ _typed: Final = Decoder(_Line)
 _untyped: Final = Decoder()
 _encoder: Final = Encoder()
 
-_TIME: Final = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d)", re.ASCII)
+# Stricter than datetime, which takes an offset of 60 minutes, and in newer Pythons the hour 24.
+_TIME: Final = re.compile(
+    r"(\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d)(?:\.(\d{1,9}))?(Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)", re.ASCII
+)
+_CHAIN_FIELDS: Final = ("previousHash", "hash")
+_SEAL_FIELDS: Final = ("salt", "commitment")
+# The last letter of base64 before a padding holds two or four bits that belong to no byte.
+_SPARE_BITS: Final = re.compile(r"[^AQgw]==\Z|[^AEIMQUYcgkosw048=]=\Z")
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -77,7 +85,7 @@ def read_events(lines: Iterable[bytes]) -> Iterator[Event]:
     blank = 0
     count = 0
     for number, line in enumerate(lines, start=1):
-        if not line.strip():
+        if not line.strip(_BLANKS):
             blank = blank or number
             continue
         if blank:
@@ -111,9 +119,15 @@ def decode_line(line: bytes) -> Event:
     (name,) = names
     try:
         body: Body = getattr(parsed, _FIELDS[name])
+        if name == _STARTED:
+            body = _started(body)
+        _check_base64(tree, _CHAIN_FIELDS)
+        if body.sealed:
+            for seal in _seals_in(tree[name]):
+                _check_base64(seal, _SEAL_FIELDS)
         return Event(
             0 if parsed.sequence is UNSET else parsed.sequence,
-            _started(body) if name == _STARTED else body,
+            body,
             parsed.game_id,
             parsed.event_id,
             _nanoseconds(parsed.occurred_at, "occurredAt") if parsed.occurred_at or "occurredAt" in tree else 0,
@@ -179,6 +193,21 @@ def _started(body: Any) -> GameStarted:
     return GameStarted(rules=getattr(body, given[0]), **{name: getattr(body, name) for name in _SHARED})
 
 
+def _check_base64(tree: dict[str, Any], names: tuple[str, ...]) -> None:
+    """Raise Malformed where bytes are not spelt in the one way there is: changed spare bits would go unnoticed."""
+    for name in names:
+        if name in tree and _SPARE_BITS.search(tree[name]):
+            raise Malformed(Code.FIELD_INVALID, rule=_RULE, field=name, problem="base64 with bits that mean nothing")
+
+
+def _seals_in(body: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The seals of a body as it was read: its own, or those of its parts."""
+    for value in (body, *body.values()):
+        for part in value if isinstance(value, list) else (value,):
+            if isinstance(part, dict) and "seal" in part:
+                yield part["seal"]
+
+
 def _nanoseconds(text: str, field: str) -> int:
     match = _TIME.fullmatch(text)
     try:
@@ -186,7 +215,7 @@ def _nanoseconds(text: str, field: str) -> int:
             raise ValueError
         time = datetime.fromisoformat(match[1] + ("+00:00" if match[3] == "Z" else match[3]))
         nanoseconds = round((time - _EPOCH).total_seconds()) * SECOND + int((match[2] or "0").ljust(9, "0"))
-        if nanoseconds < SECOND or nanoseconds >= 253402300800 * SECOND:
+        if nanoseconds < SECOND or nanoseconds >= TIME_END * SECOND:
             raise ValueError
     except (ValueError, OverflowError):
         raise Malformed(
@@ -237,22 +266,35 @@ def _sequence_in(tree: dict[str, Any]) -> dict[str, Any]:
 
 def _check_names(line: bytes) -> None:
     """Raise Malformed where an object has a name twice."""
+    repeated: list[str] = []
 
     def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
         tree = dict(items)
-        if len(tree) != len(items):
-            names = [name for name, _ in items]
-            twice = next(name for name in names if names.count(name) > 1)
-            raise Malformed(Code.FIELD_REPEATED, rule=_RULE, field=twice, **_sequence_in(tree))
+        if len(tree) != len(items) and not repeated:
+            repeated.append(_first_repeated(name for name, _ in items))
         return tree
 
-    json.loads(line, object_pairs_hook=pairs)
+    tree = json.loads(line, object_pairs_hook=pairs)
+    if repeated:
+        # Only the outermost object has the line's own sequence.
+        sequence = _sequence_in(tree) if isinstance(tree, dict) else {}
+        raise Malformed(Code.FIELD_REPEATED, rule=_RULE, field=repeated[0], **sequence)
+
+
+def _first_repeated(names: Iterable[str]) -> str:
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            return name
+        seen.add(name)
+    raise AssertionError("asked only where one is")
 
 
 def _unknown_name(tree: Any, kind: Any) -> str:
     """The path of the first name that the contract does not have; empty where there is none."""
     if isinstance(tree, list):
-        paths = ((f"[{index}]", _unknown_name(item, kind)) for index, item in enumerate(tree))
+        # The contract has no list in a list, so only objects are looked into: nothing here can go deep.
+        paths = ((f"[{index}]", _unknown_name(item, kind)) for index, item in enumerate(tree) if isinstance(item, dict))
         return next((place + ("." if not path.startswith("[") else "") + path for place, path in paths if path), "")
     if not (isinstance(tree, dict) and isinstance(kind, type) and issubclass(kind, Struct)):
         return ""

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Final, TypeAlias
 
 from heptalog.replay.events import Body, GameClosed, GameStarted, MovesRetracted, NoteAdded, Options
-from heptalog.replay.gamefile import options_given
 from heptalog.replay.fold import Closed, Fold
+from heptalog.replay.gamefile import options_given
 from heptalog.replay.outcomes import GameEndedByArbiter, MovesTakenBack, Outcome
 from heptalog.replay.rules import AnyRules, State
 

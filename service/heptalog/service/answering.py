@@ -3,17 +3,17 @@
 import asyncio
 import functools
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import aclosing
 from typing import Any, NoReturn, TypeVar
 
 import grpc
 from google.protobuf.message import Message
 
-from heptalog.replay import codec
 from heptalog.replay.errors import HeptalogError
-from heptalog.replay.words import sentence
-from heptalog.service.status import status_code, trailers_of
+from heptalog.service.status import message_of, status_code, trailers_of
+from heptalog.service.strict import check_request
 
 Servicer = TypeVar("Servicer")
 Request = TypeVar("Request", bound=Message)
@@ -32,7 +32,7 @@ def answers(
     @functools.wraps(method)
     async def call(servicer: Servicer, request: Request, context: Context) -> Response:
         try:
-            codec.check_known(request)
+            check_request(request)
             return await method(servicer, request, context)
         except HeptalogError as error:
             await refuse(context, error)
@@ -43,16 +43,17 @@ def answers(
 
 
 def streams(
-    method: Callable[[Servicer, Request, Context], AsyncIterator[Response]],
-) -> Callable[[Servicer, Request, Context], AsyncIterator[Response]]:
+    method: Callable[[Servicer, Request, Context], AsyncGenerator[Response, None]],
+) -> Callable[[Servicer, Request, Context], AsyncGenerator[Response, None]]:
     """A call with a stream of answers, in the same manner."""
 
     @functools.wraps(method)
-    async def call(servicer: Servicer, request: Request, context: Context) -> AsyncIterator[Response]:
+    async def call(servicer: Servicer, request: Request, context: Context) -> AsyncGenerator[Response, None]:
         try:
-            codec.check_known(request)
-            async for response in method(servicer, request, context):
-                yield response
+            check_request(request)
+            async with aclosing(method(servicer, request, context)) as responses:
+                async for response in responses:
+                    yield response
         except HeptalogError as error:
             await refuse(context, error)
         except Exception:  # noqa: BLE001  # whatever bug it was, its text stays here
@@ -63,7 +64,7 @@ def streams(
 
 async def refuse(context: Context, error: HeptalogError) -> NoReturn:
     """End a call with the status of a failure."""
-    await context.abort(status_code(error), sentence(error), tuple(trailers_of(error)))
+    await context.abort(status_code(error), message_of(error), tuple(trailers_of(error)))
     raise AssertionError("abort does not return")
 
 
@@ -83,8 +84,13 @@ class Readers:
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="heptalog-reader")
 
     async def run(self, work: Callable[[], T]) -> T:
-        """Do this in a reader's thread."""
-        return await asyncio.get_running_loop().run_in_executor(self._pool, work)
+        """Do this in a reader's thread. Who is cancelled waits for its end: nothing is closed that is being read."""
+        future = asyncio.get_running_loop().run_in_executor(self._pool, work)
+        try:
+            return await asyncio.shield(future)
+        except asyncio.CancelledError:
+            await asyncio.wait([future])
+            raise
 
     def close(self) -> None:
         """Wait for what is being read, and stop."""

@@ -14,7 +14,8 @@ class App:
 
     def __init__(self, store: LogStore, settings: Settings, surroundings: Surroundings | None = None) -> None:
         live = LiveGames(settings.live_events_max)
-        handler = Handler(store, live, surroundings or Surroundings())
+        self.surroundings = surroundings or Surroundings()
+        handler = Handler(store, live, self.surroundings)
         self.store = store
         self.queries = Queries(store, live)
         self.writer = Writer(store, live, handler, settings)

@@ -1,7 +1,8 @@
 """GamesService: which games there are, how they stand, what may be played. Each call decodes, asks, encodes."""
 
 import asyncio
-import uuid
+from collections.abc import Callable
+from itertools import accumulate
 from typing import Final
 
 import msgspec
@@ -11,12 +12,13 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from msgspec.structs import replace
 
 from heptalog.replay import codec
-from heptalog.replay.errors import Code, Malformed, NotFound
+from heptalog.replay.errors import Code, HeptalogError, Malformed, NotFound
 from heptalog.replay.events import Event
 from heptalog.replay.fold import Standing
 from heptalog.replay.rules import ARBITER, PUBLIC, Viewer
 from heptalog.service.answering import Context, Readers, answers
 from heptalog.service.appends import Append
+from heptalog.service.config import MESSAGE_SIZE_MAX
 from heptalog.service.log import event_at, head_message
 from heptalog.service.pages import page_size, place_of, token_for
 from heptalog.service.queries import Queries
@@ -24,6 +26,7 @@ from heptalog.service.store import NO_GAME, GameEntry, GameFilter, LogStore, Sta
 from heptalog.service.writer import Writer
 from heptalog.v1 import games_pb2, games_pb2_grpc
 
+_PAGE_BYTES: Final = MESSAGE_SIZE_MAX // 2
 _STATUSES: Final = {
     Status.RUNNING: games_pb2.GAME_STATUS_RUNNING,
     Status.WON: games_pb2.GAME_STATUS_WON,
@@ -34,7 +37,10 @@ _STATUSES: Final = {
 class GamesServicer(games_pb2_grpc.GamesServiceServicer):
     """Opens games through the one writer, and answers how they stand."""
 
-    def __init__(self, writer: Writer, store: LogStore, queries: Queries, readers: Readers) -> None:
+    def __init__(
+        self, writer: Writer, store: LogStore, queries: Queries, readers: Readers, new_id: Callable[[], str]
+    ) -> None:
+        self._new_id = new_id
         self._writer = writer
         self._store = store
         self._queries = queries
@@ -44,10 +50,13 @@ class GamesServicer(games_pb2_grpc.GamesServiceServicer):
     async def CreateGame(self, request: games_pb2.CreateGameRequest, context: Context) -> games_pb2.CreateGameResponse:
         if not request.HasField("event"):
             raise Malformed(Code.BODY_MISSING, rule="api", field="event")
-        event = event_at(request.event, 0)
-        game_id = event.game_id or str(uuid.uuid4())
-        append = Append(game_id, NO_GAME, (replace(event, game_id=game_id),))
-        receipt = await asyncio.wrap_future(self._writer.submit(append))
+        try:
+            event = event_at(request.event, 0)
+            game_id = event.game_id or self._new_id()
+            append = Append(game_id, NO_GAME, (replace(event, game_id=game_id),))
+            receipt = await asyncio.wrap_future(self._writer.submit(append))
+        except HeptalogError as error:
+            raise _in_event(error) from None
         return games_pb2.CreateGameResponse(
             game_id=receipt.game_id, head=head_message(receipt.head), deduplicated=receipt.is_deduplicated
         )
@@ -69,10 +78,9 @@ class GamesServicer(games_pb2_grpc.GamesServiceServicer):
         wanted = _filter_of(request)
         # One more than fits tells whether there is another page.
         entries = await self._readers.run(lambda: self._store.games(wanted, after=after, limit=size + 1))
-        token = token_for(request, after=entries[size - 1].number) if len(entries) > size else ""
-        return games_pb2.ListGamesResponse(
-            games=[game_message(entry) for entry in entries[:size]], next_page_token=token
-        )
+        games = _first_of([game_message(entry) for entry in entries[:size]])
+        token = token_for(request, after=entries[len(games) - 1].number) if len(entries) > len(games) else ""
+        return games_pb2.ListGamesResponse(games=games, next_page_token=token)
 
     @answers
     async def GetState(self, request: games_pb2.GetStateRequest, context: Context) -> games_pb2.GetStateResponse:
@@ -101,6 +109,14 @@ class GamesServicer(games_pb2_grpc.GamesServiceServicer):
         )
 
 
+def _in_event(error: HeptalogError) -> HeptalogError:
+    """The error of an append of one event, with the paths of a request that has just this one."""
+    facts = {name: fact for name, fact in error.facts.items() if name != "index"}
+    if "field" in facts:
+        facts["field"] = str(facts["field"]).replace("events[0]", "event", 1)
+    return type(error)(error.code, rule=error.rule, **facts)
+
+
 def game_message(entry: GameEntry) -> games_pb2.Game:
     """A game as a list shows it."""
     message = games_pb2.Game(
@@ -113,6 +129,12 @@ def game_message(entry: GameEntry) -> games_pb2.Game:
     )
     message.created_at.CopyFrom(codec.timestamp(entry.created_at))
     return message
+
+
+def _first_of(games: list[games_pb2.Game]) -> list[games_pb2.Game]:
+    """As many as one message holds, at least one: a game may have a great many tags."""
+    sizes = accumulate(game.ByteSize() for game in games)
+    return games[: max(1, sum(size <= _PAGE_BYTES for size in sizes))]
 
 
 def standing_message(standing: Standing) -> games_pb2.Standing:

@@ -6,7 +6,9 @@ is durable, so that the next append in the same commit can stand on it. `settle`
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
+from itertools import groupby
 from typing import Final
 
 from msgspec import Struct
@@ -15,7 +17,7 @@ from msgspec.structs import replace
 from heptalog.replay import codec
 from heptalog.replay.chain import GENESIS
 from heptalog.replay.errors import Code, Conflict, Corrupt, HeptalogError, Malformed, NotFound, Redacted, Refused
-from heptalog.replay.events import Event, camel_name
+from heptalog.replay.events import Event, camel_name, snake_name
 from heptalog.replay.fold import Closed, Fold
 from heptalog.replay.rules import State
 from heptalog.replay.seals import check_seals, check_whole, sealed
@@ -23,7 +25,7 @@ from heptalog.service.appends import Append, Receipt
 from heptalog.service.config import EVENT_SIZE_MAX, EVENTS_PER_APPEND_MAX, ID_LENGTH_MAX, Surroundings
 from heptalog.service.live import LiveGame, LiveGames, load
 from heptalog.service.retry import is_same
-from heptalog.service.store import NO_GAME, Batch, Ending, Entry, LogStore, Refusal, Status
+from heptalog.service.store import NO_GAME, Batch, Ending, Entry, Head, LogStore, Refusal, Status
 
 _ID: Final = re.compile(r"[^\s\x00-\x1f\x7f]+")
 
@@ -57,14 +59,22 @@ class Handler:
         batch = Batch(append.game_id, append.expected, tuple(entries), tuple(endings))
         return Prepared(game, tuple(entry.event.sequence for entry in entries), batch)
 
-    def settle(self, prepared: Prepared) -> Receipt:
-        """What was prepared is durable: show it, and give its receipt."""
+    def settle(self, prepared: Prepared, head: Head) -> Receipt:
+        """What was prepared is durable with this head: show it, and give its receipt."""
         game = prepared.game
-        if prepared.batch is not None:
-            game.durable = max(game.durable, prepared.sequences[-1])
-        head = self._store.head(game.game_id)
+        game.durable = max(game.durable, prepared.sequences[-1])
+        return Receipt(game.game_id, head, prepared.sequences)
+
+    def receipt_again(self, prepared: Prepared) -> Receipt:
+        """The receipt that was given when all of this was recorded: the head of then, not what others added since."""
+        game_id, last = prepared.game.game_id, max(prepared.sequences)
+        head = self._store.head(game_id)
         assert head is not None, "a durable game has a head"
-        return Receipt(game.game_id, head, prepared.sequences, is_deduplicated=prepared.batch is None)
+        if head.sequence != last:
+            with closing(self._store.read_game(game_id, start=last, limit=1)) as records:
+                stored = next(records)
+            head = Head(last, codec.hash_in(stored.record), stored.position)
+        return Receipt(game_id, head, prepared.sequences, is_deduplicated=True)
 
     def forget(self, game_ids: Iterable[str]) -> None:
         """A commit failed: drop the games that ran ahead with it."""
@@ -99,6 +109,8 @@ class Handler:
             except HeptalogError as error:
                 if game is not None and append.expected != NO_GAME:
                     game.truncate(append.expected)
+                if isinstance(error, Refused):
+                    error.facts["game_id"] = append.game_id
                 raise _placed(error, index) from error
             entries.append(entry)
             if ending := _ending(before, game.fold.state, event.sequence):
@@ -134,7 +146,8 @@ def check_shape(append: Append) -> None:
         except HeptalogError as error:
             raise _placed(error, index) from None
         if event.event_id and event.event_id in seen:
-            raise _placed(Malformed(Code.EVENT_ID_REPEATED, rule="api", event_id=event.event_id), index)
+            repeated = Malformed(Code.EVENT_ID_REPEATED, rule="api", field="event_id", event_id=event.event_id)
+            raise _placed(repeated, index)
         seen.add(event.event_id)
 
 
@@ -155,9 +168,10 @@ def _check_event(append: Append, index: int, event: Event) -> None:
     try:
         check_seals(event.body)
         check_whole(event.body)
-    except (Corrupt, Redacted) as error:
+    except (Malformed, Corrupt, Redacted) as error:
         # What the caller brings itself is a fault of the request, not of the log.
-        raise Malformed(error.code, rule=error.rule, **error.facts) from None
+        path = ".".join(filter(None, (snake_name(type(event.body)), str(error.facts.pop("field", "")))))
+        raise Malformed(error.code, rule=error.rule, field=path, **error.facts) from None
 
 
 def _check_id(value: str, field: str) -> None:
@@ -177,15 +191,20 @@ def _known_sequences(append: Append, game: LiveGame) -> tuple[int, ...]:
                 Code.EVENT_ID_REUSED, rule="api", game_id=game.game_id, event_id=event.event_id, at_sequence=sequence
             )
     if any(sequence < 0 for sequence in known):
-        pairs = list(zip(append.events, known, strict=True))
         raise Conflict(
             Code.BATCH_PARTLY_KNOWN,
             rule="api",
             game_id=game.game_id,
-            known=" ".join(event.event_id for event, sequence in pairs if sequence >= 0),
-            new=" ".join(event.event_id or "-" for event, sequence in pairs if sequence < 0),
+            known_events=_ranges([index for index, sequence in enumerate(known) if sequence >= 0]),
+            new_events=_ranges([index for index, sequence in enumerate(known) if sequence < 0]),
         )
     return tuple(known)
+
+
+def _ranges(places: Sequence[int]) -> str:
+    """Ascending places in a request, such as `0-2 5`: 512 ids would not fit into the trailers of a call."""
+    runs = ([place for _, place in run] for _, run in groupby(enumerate(places), lambda pair: pair[1] - pair[0]))
+    return " ".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
 
 
 def _check_expected(append: Append, game: LiveGame | None) -> None:
@@ -236,6 +255,15 @@ def _ending(before: State | None, after: State, sequence: int) -> Ending | None:
     return Ending(sequence, status, after.scores, after.winners)
 
 
+def endings_of(fold: Fold) -> Iterator[Ending]:
+    """Every change of a game's status, derived from its states: what its log should hold of them."""
+    before: State | None = None
+    for sequence, state in enumerate(fold.states):
+        if ending := _ending(before, state, sequence):
+            yield ending
+        before = state
+
+
 def status_of(state: State) -> Status:
     """Whether a game goes on, was won, or was closed."""
     if isinstance(state, Closed):
@@ -246,7 +274,7 @@ def status_of(state: State) -> Status:
 def _placed(error: HeptalogError, index: int) -> HeptalogError:
     """The error with the place of its event in the request."""
     error.facts.setdefault("index", index)
-    field = error.facts.get("field")
-    if isinstance(error, Malformed) and isinstance(field, str) and not field.startswith("events["):
+    field = str(error.facts.get("field", ""))
+    if isinstance(error, Malformed) and not field.startswith("events["):
         error.facts["field"] = f"events[{index}].{field}" if field else f"events[{index}]"
     return error

@@ -1,18 +1,20 @@
 """LogService: events in, events out. Each call decodes, asks, encodes."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from itertools import islice
 from typing import Final
 
+from google.protobuf.message import DecodeError
+
 from heptalog.replay import codec
-from heptalog.replay.errors import Code, HeptalogError, Malformed, NotFound
+from heptalog.replay.errors import Code, Corrupt, HeptalogError, Malformed, NotFound
 from heptalog.replay.events import Event
 from heptalog.service.answering import Context, Readers, answers, streams
 from heptalog.service.appends import Append
-from heptalog.service.config import EVENTS_PER_READ
+from heptalog.service.config import EVENT_SIZE_MAX, EVENTS_PER_APPEND_MAX, EVENTS_PER_READ
 from heptalog.service.queries import Queries
-from heptalog.service.store import NO_GAME, Head, LogStore, Records
+from heptalog.service.store import NO_GAME, Head, LogStore, Records, Stored
 from heptalog.service.writer import Writer
 from heptalog.v1 import event_pb2, games_pb2, log_pb2, log_pb2_grpc
 
@@ -41,7 +43,7 @@ class LogServicer(log_pb2_grpc.LogServiceServicer):
     @streams
     async def ReadEvents(
         self, request: log_pb2.ReadEventsRequest, context: Context
-    ) -> AsyncIterator[log_pb2.ReadEventsResponse]:
+    ) -> AsyncGenerator[log_pb2.ReadEventsResponse, None]:
         if request.direction not in log_pb2.ReadEventsRequest.Direction.values():
             raise Malformed(Code.FIELD_INVALID, rule="api", field="direction", problem=f"no value {request.direction}")
         records = await self._readers.run(lambda: self._records(request))
@@ -73,6 +75,9 @@ def append_of(request: log_pb2.AppendEventsRequest) -> Append:
         case _:
             problem = "an append names the sequence it expects, or that there is no such game"
             raise Malformed(Code.FIELD_INVALID, rule="api", field="expected", problem=problem)
+    if len(request.events) > EVENTS_PER_APPEND_MAX:
+        # Looked at before they are decoded: a message has room for half a million tiny ones.
+        raise Malformed(Code.FIELD_INVALID, rule="api", field="events", problem=f"1 to {EVENTS_PER_APPEND_MAX} events")
     return Append(
         game_id=request.game_id,
         expected=expected,
@@ -85,6 +90,8 @@ def append_of(request: log_pb2.AppendEventsRequest) -> Append:
 def event_at(message: event_pb2.Event, index: int) -> Event:
     """One event of a request; what is wrong with it is told with its place."""
     try:
+        if (size := message.ByteSize()) > EVENT_SIZE_MAX:
+            raise Malformed(Code.EVENT_TOO_LARGE, rule="api", size=size, limit=EVENT_SIZE_MAX)
         return codec.event_of(message)
     except HeptalogError as error:
         field = error.facts.get("field", "")
@@ -97,12 +104,20 @@ def head_message(head: Head) -> games_pb2.Head:
     return games_pb2.Head(sequence=head.sequence, hash=head.hash, position=head.position)
 
 
+def _event_in(stored: Stored) -> event_pb2.Event:
+    try:
+        return event_pb2.Event.FromString(stored.record)
+    except DecodeError as error:
+        facts = {"game_id": stored.game_id, "at_sequence": stored.sequence, "position": stored.position}
+        raise Corrupt(Code.RECORD_DAMAGED, rule="evidence", **facts) from error
+
+
 def _next_batch(records: Records) -> list[log_pb2.RecordedEvent]:
     """The next message's worth of events, bounded in number and in bytes; empty at the end."""
     batch: list[log_pb2.RecordedEvent] = []
     size = 0
     for stored in islice(records, EVENTS_PER_READ):
-        batch.append(log_pb2.RecordedEvent(position=stored.position, event=event_pb2.Event.FromString(stored.record)))
+        batch.append(log_pb2.RecordedEvent(position=stored.position, event=_event_in(stored)))
         size += len(stored.record)
         if size >= _BATCH_BYTES:
             break

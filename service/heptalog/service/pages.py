@@ -3,10 +3,10 @@
 import base64
 import binascii
 from hashlib import sha256
-from typing import Final
+from typing import Annotated, Final, TypeAlias
 
 from google.protobuf.message import Message
-from msgspec import DecodeError, Struct, ValidationError
+from msgspec import DecodeError, Meta, Struct, ValidationError
 from msgspec.json import Decoder, encode
 
 from heptalog.replay.errors import Code, Malformed
@@ -15,11 +15,15 @@ from heptalog.service.config import PAGE_SIZE, PAGE_SIZE_MAX
 _FIELDS_OF_A_PAGE: Final = ("page_token", "page_size")
 
 
+# A token may be forged; it then shows another page of the same answer, and nothing that breaks.
+Count: TypeAlias = Annotated[int, Meta(ge=0, le=2**53)]
+
+
 class Place(Struct, frozen=True, forbid_unknown_fields=True):
     """Where a page begins; what it means is the caller's own."""
 
-    after: int
-    at: int
+    after: Count
+    at: Count
     request: str
 
 

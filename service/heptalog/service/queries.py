@@ -1,6 +1,7 @@
 """What readers ask: states, legal moves, standings. From live games where they are at hand, from the log otherwise."""
 
 from collections.abc import Iterator
+from contextlib import closing
 from itertools import islice
 
 from msgspec import Struct
@@ -17,6 +18,7 @@ from heptalog.service.store import Head, LogStore
 class Position(Struct, frozen=True):
     """One game after one of its events, with its rules at hand."""
 
+    game_id: str
     fold: Fold
     sequence: int
     state: State
@@ -28,11 +30,15 @@ class Position(Struct, frozen=True):
 
     def view(self, viewer: Viewer) -> Struct:
         """What one viewer may see."""
-        seats = len(self.fold.started.players)
-        if viewer.seat >= seats:
-            raise Refused(Code.SEAT_UNKNOWN, rule="api", seat=viewer.seat, seats=seats)
+        self.check_seat(viewer.seat)
         state = self.state.state if isinstance(self.state, Closed) else self.state
         return self.fold.rules.view(state, viewer)
+
+    def check_seat(self, seat: int) -> None:
+        """Raise Refused for a seat that is not at this table."""
+        seats = len(self.fold.started.players)
+        if seat >= seats:
+            raise Refused(Code.SEAT_UNKNOWN, rule="api", game_id=self.game_id, seat=seat, seats=seats)
 
     def legal(self) -> Iterator[Body]:
         """Every move that would be accepted now; none once the arbiter has closed the game."""
@@ -49,16 +55,16 @@ class Queries:
     def position(self, game_id: str, sequence: int | None = None) -> Position:
         """A game after one of its durable events, by default the last. Raises NotFound where it is not there."""
         game = self._live.find(game_id)
-        if game is None or game.durable < 0:
+        if game is None or game.durable < (sequence or 0):
+            # A live game is told of a commit a moment after the log has it, so the log has the last word.
+            head = self.head(game_id).sequence
+            if sequence is not None and sequence > head:
+                raise NotFound(Code.POSITION_AFTER_HEAD, rule="api", game_id=game_id, asked=sequence, head=head)
             game = load(self._store, game_id)
-        if game is None:
-            raise NotFound(Code.GAME_NOT_FOUND, rule="api", game_id=game_id)
-        head = game.durable
+            assert game is not None, "a game with a head is there"
         if sequence is None:
-            sequence = head
-        if sequence > head:
-            raise NotFound(Code.POSITION_AFTER_HEAD, rule="api", game_id=game_id, asked=sequence, head=head)
-        return Position(game.fold, sequence, game.fold.states[sequence])
+            sequence = game.durable
+        return Position(game_id, game.fold, sequence, game.fold.states[sequence])
 
     def head(self, game_id: str) -> Head:
         """The head of a game. Raises NotFound."""
@@ -69,13 +75,15 @@ class Queries:
 
     def head_at(self, game_id: str, sequence: int) -> Head:
         """What a game's head was when `sequence` was its last event. Raises NotFound."""
-        for stored in self._store.read_game(game_id, start=sequence, limit=1):
-            return Head(sequence, hash_in(stored.record), stored.position)
+        with closing(self._store.read_game(game_id, start=sequence, limit=1)) as records:
+            for stored in records:
+                return Head(sequence, hash_in(stored.record), stored.position)
         raise NotFound(Code.GAME_NOT_FOUND, rule="api", game_id=game_id)
 
     def moves(self, position: Position, *, seat: int | None, skip: int, count: int) -> list[Body]:
         """A page of legal moves, of one seat or of all."""
         moves = position.legal()
         if seat is not None:
+            position.check_seat(seat)
             moves = (move for move in moves if getattr(move, "seat", None) == seat)
         return list(islice(moves, skip, skip + count))

@@ -11,7 +11,7 @@ def is_same(sent: Event, recorded: Event) -> bool:
     return (
         sent.occurred_at == recorded.occurred_at
         and _is_absent_or(sent.recorded_at, recorded.recorded_at)
-        and _is_absent_or(sent.recorded_by, recorded.recorded_by)
+        and sent.recorded_by == recorded.recorded_by
         and _is_absent_or(sent.hash, recorded.hash)
         and _is_absent_or(sent.previous_hash, recorded.previous_hash)
         and type(sent.body) is type(recorded.body)

@@ -7,13 +7,14 @@ from collections.abc import Callable
 import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
-from heptalog.service.store.duck import DuckStore
 
 from heptalog.replay.errors import Code, Unavailable
 from heptalog.service.app import App
 from heptalog.service.config import MESSAGE_SIZE_MAX, Settings
 from heptalog.service.games import GamesServicer
 from heptalog.service.log import LogServicer
+from heptalog.service.store.duck import DuckStore
+from heptalog.service.strict import Decoding
 from heptalog.v1 import games_pb2, games_pb2_grpc, log_pb2, log_pb2_grpc
 
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
@@ -42,6 +43,7 @@ class Server:
                 ("grpc.http2.min_recv_ping_interval_without_data_ms", 20_000),
                 ("grpc.keepalive_permit_without_calls", 1),
             ],
+            interceptors=(Decoding(),),
             maximum_concurrent_rpcs=settings.calls_max,
         )
         self.port = 0
@@ -49,7 +51,8 @@ class Server:
     async def start(self) -> int:
         """Listen, and give the port. Raises Unavailable where the port is in use."""
         parts = (self._app.writer, self._app.store, self._app.queries, self._app.readers)
-        games_pb2_grpc.add_GamesServiceServicer_to_server(GamesServicer(*parts), self._server)
+        games = GamesServicer(*parts, self._app.surroundings.new_id)
+        games_pb2_grpc.add_GamesServiceServicer_to_server(games, self._server)
         log_pb2_grpc.add_LogServiceServicer_to_server(LogServicer(*parts), self._server)
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
         reflection.enable_server_reflection((*_NAMES, health.SERVICE_NAME, reflection.SERVICE_NAME), self._server)

@@ -29,6 +29,13 @@ from heptalog.replay.words import sentence
 DOMAIN: Final = "heptalog"
 DETAILS_KEY: Final = "grpc-status-details-bin"
 RETRY_SECONDS: Final = 1
+# What callers sent is told back to them, but a client takes no more than 8 KB of trailers by default.
+FACT_SIZE_MAX: Final = 1024
+SENTENCE_SIZE_MAX: Final = 512
+# Facts that stay text even where all of it is digits.
+_TEXTS: Final = frozenset(
+    {"game_id", "event_id", "head_hash", "known_events", "new_events", "field", "problem", "kind", "ruleset"}
+)
 
 Metadata: TypeAlias = Sequence[tuple[str, str | bytes]]
 
@@ -60,7 +67,7 @@ _BARE: Final[Mapping[grpc.StatusCode, Code]] = MappingProxyType(
         grpc.StatusCode.DEADLINE_EXCEEDED: Code.DEADLINE_PASSED,
         grpc.StatusCode.CANCELLED: Code.SERVER_UNREACHABLE,
         grpc.StatusCode.UNAVAILABLE: Code.SERVER_UNREACHABLE,
-        grpc.StatusCode.RESOURCE_EXHAUSTED: Code.EVENT_TOO_LARGE,
+        grpc.StatusCode.RESOURCE_EXHAUSTED: Code.OVERLOADED,
         grpc.StatusCode.INVALID_ARGUMENT: Code.FIELD_INVALID,
     }
 )
@@ -73,14 +80,20 @@ def status_code(error: HeptalogError) -> grpc.StatusCode:
 
 def trailers_of(error: HeptalogError) -> Metadata:
     """The trailing metadata that carries a failure's details."""
-    status = Status(code=status_code(error).value[0], message=sentence(error))
+    description = message_of(error)
+    status = Status(code=status_code(error).value[0], message=description)
     metadata = {name: _text(value) for name, value in error.facts.items()}
     if error.rule:
         metadata["rule"] = error.rule
     _pack(status, details_pb.ErrorInfo(reason=error.code, domain=DOMAIN, metadata=metadata))
-    if detail := _detail(error, sentence(error)):
+    if detail := _detail(error, description):
         _pack(status, detail)
     return ((DETAILS_KEY, status.SerializeToString()),)
+
+
+def message_of(error: HeptalogError) -> str:
+    """The sentence of a failure, short enough for a trailer."""
+    return _cut(sentence(error), SENTENCE_SIZE_MAX)
 
 
 def error_from(code: grpc.StatusCode, message: str, metadata: Metadata) -> HeptalogError:
@@ -93,11 +106,11 @@ def error_from(code: grpc.StatusCode, message: str, metadata: Metadata) -> Hepta
 
 def _detail(error: HeptalogError, description: str) -> Any:
     """The standard detail that fits, beside the ErrorInfo; None where none does."""
-    subject = str(error.facts.get("game_id", ""))
+    subject = _text(error.facts.get("game_id", ""))
     match error:
         case Malformed():
             violation = details_pb.BadRequest.FieldViolation(
-                field=str(error.facts.get("field", "")), description=description, reason=error.code
+                field=_text(error.facts.get("field", "")), description=description, reason=error.code
             )
             return details_pb.BadRequest(field_violations=[violation])
         case Refused():
@@ -106,8 +119,11 @@ def _detail(error: HeptalogError, description: str) -> Any:
             )
             return details_pb.PreconditionFailure(violations=[failure])
         case Conflict(code=Code.EVENT_ID_REUSED):
-            name = str(error.facts.get("event_id", ""))
+            name = _text(error.facts.get("event_id", ""))
             return details_pb.ResourceInfo(resource_type="heptalog.v1.Event", resource_name=name)
+        case Conflict(code=Code.BATCH_PARTLY_KNOWN):
+            partly = details_pb.PreconditionFailure.Violation(type=error.code, subject=subject, description=description)
+            return details_pb.PreconditionFailure(violations=[partly])
         case Conflict(code=Code.GAME_EXISTS) | NotFound():
             return details_pb.ResourceInfo(resource_type="heptalog.v1.Game", resource_name=subject)
         case Unavailable():
@@ -124,7 +140,7 @@ def _from_details(data: bytes) -> HeptalogError | None:
     info = details_pb.ErrorInfo()
     for detail in status.details:
         if detail.Unpack(info) and info.domain == DOMAIN and info.reason in Code.__members__:
-            facts: dict[str, object] = {name: _fact(value) for name, value in info.metadata.items()}
+            facts: dict[str, object] = {name: _fact(name, value) for name, value in info.metadata.items()}
             rule = str(facts.pop("rule", ""))
             return error_of(Code(info.reason), rule=rule, **facts)
     return None
@@ -138,10 +154,16 @@ def _pack(status: Status, detail: Message) -> None:
 
 def _text(value: object) -> str:
     if isinstance(value, tuple | list):
-        return " ".join(map(str, value))
-    return str(value)
+        value = " ".join(map(str, value))
+    return _cut(str(value), FACT_SIZE_MAX)
 
 
-def _fact(text: str) -> object:
+def _cut(text: str, size_max: int) -> str:
+    data = text.encode()
+    return text if len(data) <= size_max else data[:size_max].decode(errors="ignore") + "…"
+
+
+def _fact(name: str, text: str) -> object:
     # Metadata is text; what counts something is a number again.
-    return int(text) if re.fullmatch(r"-?(0|[1-9]\d{0,17})", text) else text
+    is_number = name not in _TEXTS and re.fullmatch(r"-?(0|[1-9]\d{0,17})", text)
+    return int(text) if is_number else text

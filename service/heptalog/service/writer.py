@@ -7,7 +7,7 @@ themselves and a lone append waits for nobody.
 import logging
 import queue
 from concurrent.futures import Future
-from threading import Thread
+from threading import Lock, Thread
 from typing import Final
 
 from heptalog.replay.errors import Code, Conflict, HeptalogError, Refused, Unavailable
@@ -29,7 +29,7 @@ class Job:
     def __init__(self, append: Append) -> None:
         self.append = append
         self.future: Future[Receipt] = Future()
-        self.outcome: Prepared | BaseException | None = None
+        self.outcome: Prepared | Receipt | Exception | None = None
 
 
 class Writer:
@@ -42,6 +42,8 @@ class Writer:
         self._group_events_max = settings.group_events_max
         self._jobs: queue.Queue[Job | None] = queue.Queue(settings.queue_max)
         self._is_draining = False
+        # Whoever is let in before the end is also queued before it.
+        self._gate = Lock()
         self._commits = 0
         self._thread = Thread(target=self._run, name="heptalog-writer", daemon=True)
 
@@ -54,19 +56,21 @@ class Writer:
 
         Raises Unavailable at once where the queue is full or the writer is shutting down.
         """
-        if self._is_draining:
-            raise Unavailable(Code.DRAINING, rule="api")
         job = Job(append)
-        try:
-            self._jobs.put_nowait(job)
-        except queue.Full:
-            raise Unavailable(Code.OVERLOADED, rule="api") from None
+        with self._gate:
+            if self._is_draining:
+                raise Unavailable(Code.DRAINING, rule="api")
+            try:
+                self._jobs.put_nowait(job)
+            except queue.Full:
+                raise Unavailable(Code.OVERLOADED, rule="api") from None
         return job.future
 
     def drain(self) -> None:
         """Take no more, finish what is queued, and stop."""
-        if not self._is_draining:
-            self._is_draining = True
+        with self._gate:
+            was_draining, self._is_draining = self._is_draining, True
+        if not was_draining:
             self._jobs.put(None)
         if self._thread.is_alive():
             self._thread.join()
@@ -116,37 +120,59 @@ class Writer:
 
     def _prepare(self, job: Job, batches: list[Batch], refusals: list[Refusal]) -> None:
         try:
-            prepared = self._handler.prepare(job.append)
-        except Refused as error:
-            job.outcome = error
-            refusals.append(self._handler.refusal(job.append, error))
-        except HeptalogError as error:
-            job.outcome = error
-        except Exception as error:  # noqa: BLE001
-            # Our own bug. It must not stop the writer, and the game it happened in may be half changed.
-            _log.exception("an append failed")
-            self._handler.forget([job.append.game_id])
-            job.outcome = error
-        else:
-            job.outcome = prepared
+            job.outcome = prepared = self._handler.prepare(job.append)
             if prepared.batch is not None:
                 batches.append(prepared.batch)
+        except HeptalogError as error:
+            job.outcome = error
+        except Exception as error:  # noqa: BLE001  # our own bug must not stop the writer
+            self._lose(job, error)
+        if isinstance(job.outcome, Refused):
+            try:
+                refusals.append(self._handler.refusal(job.append, job.outcome))
+            except Exception as error:  # noqa: BLE001
+                self._lose(job, error)
 
     def _settle(self, group: list[Job], results: list[Head | Conflict]) -> None:
         remaining = iter(results)
+        conflicts: dict[str, Conflict] = {}
         for job in group:
-            outcome = job.outcome
-            if isinstance(outcome, Prepared) and outcome.batch is not None:
-                result = next(remaining)
-                if isinstance(result, Conflict):
-                    # Another writer was faster: what is in memory is not what is in the log.
-                    self._handler.forget([job.append.game_id])
-                    outcome = result
-            if isinstance(outcome, Prepared):
-                job.future.set_result(self._handler.settle(outcome))
+            if isinstance(job.outcome, Prepared):
+                result = next(remaining) if job.outcome.batch is not None else None
+                job.outcome = self._settled(job.outcome, result, conflicts)
+        # Before anybody is answered: what in memory is not what is in the log must not be met again.
+        lost = {job.append.game_id for job in group if not isinstance(job.outcome, Receipt | HeptalogError)}
+        self._handler.forget(lost | conflicts.keys())
+        for job in group:
+            if isinstance(job.outcome, Receipt):
+                job.future.set_result(job.outcome)
             else:
-                assert outcome is not None, "every job of a group is prepared"
-                job.future.set_exception(outcome)
+                assert isinstance(job.outcome, BaseException), "every job of a group has its outcome"
+                job.future.set_exception(job.outcome)
+
+    def _settled(
+        self, prepared: Prepared, result: Head | Conflict | None, conflicts: dict[str, Conflict]
+    ) -> Receipt | Exception:
+        """The answer to what was prepared; `conflicts` has the games in which another writer was faster."""
+        game = prepared.game
+        if isinstance(result, Conflict):
+            conflicts[game.game_id] = result
+            return result
+        if isinstance(result, Head):
+            return self._handler.settle(prepared, result)
+        if max(prepared.sequences) > game.durable:
+            # What it repeats was asked for in this very commit, and has not come in.
+            return conflicts[game.game_id]
+        try:
+            return self._handler.receipt_again(prepared)
+        except Exception as error:  # noqa: BLE001  # the others of this commit have their answers all the same
+            return error
+
+    def _lose(self, job: Job, error: Exception) -> None:
+        """A bug of ours met this append: the game it happened in may be half changed."""
+        _log.error("an append failed", exc_info=error)
+        self._handler.forget([job.append.game_id])
+        job.outcome = error
 
     def _fail(self, group: list[Job], error: Exception) -> None:
         _log.error("a commit failed: %s", error)

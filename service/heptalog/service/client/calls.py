@@ -3,15 +3,16 @@
 import random
 import uuid
 from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import grpc
 from google.protobuf import json_format
+from google.protobuf.message import Message
 from msgspec import Struct
 from msgspec.structs import replace
 
 from heptalog.replay import codec
-from heptalog.replay.errors import HeptalogError
+from heptalog.replay.errors import Code, HeptalogError, Malformed
 from heptalog.replay.events import Body, Event, GameStarted
 from heptalog.replay.fold import Standing
 from heptalog.replay.rules import ARBITER, PUBLIC, Viewer
@@ -21,12 +22,17 @@ from heptalog.service.status import error_from
 from heptalog.service.store import NO_GAME, GameEntry, GameFilter, Head, Status, Stored
 from heptalog.v1 import event_pb2, games_pb2, log_pb2
 
+T = TypeVar("T", bound=Message)
+
 TIMEOUT_SECONDS: Final = 10.0
 READ_TIMEOUT_SECONDS: Final = 600.0
 OPTIONS: Final = [
     ("grpc.max_receive_message_length", MESSAGE_SIZE_MAX),
     ("grpc.max_send_message_length", MESSAGE_SIZE_MAX),
     ("grpc.keepalive_time_ms", 30_000),
+    # gRPC's own patience is measured for crowds; ours must not run out before it has tried to connect again.
+    ("grpc.initial_reconnect_backoff_ms", 50),
+    ("grpc.max_reconnect_backoff_ms", 1_000),
 ]
 _STATUSES: Final = {
     Status.RUNNING: games_pb2.GAME_STATUS_RUNNING,
@@ -95,7 +101,7 @@ def events_of(bodies: Sequence[Body], *, occurred_at: int, recorded_by: str) -> 
 
 def create_request(event: Event) -> games_pb2.CreateGameRequest:
     """The request that opens a game."""
-    return games_pb2.CreateGameRequest(event=codec.message_of(event))
+    return _fitting(games_pb2.CreateGameRequest(event=codec.message_of(event)))
 
 
 def append_request(append: Append) -> log_pb2.AppendEventsRequest:
@@ -110,6 +116,13 @@ def append_request(append: Append) -> log_pb2.AppendEventsRequest:
         request.expected_no_game = True
     else:
         request.expected_sequence = append.expected
+    return _fitting(request)
+
+
+def _fitting(request: T) -> T:
+    """The request, if gRPC takes it: what gRPC itself would say could mean other things too."""
+    if (size := request.ByteSize()) > MESSAGE_SIZE_MAX:
+        raise Malformed(Code.EVENT_TOO_LARGE, rule="api", size=size, limit=MESSAGE_SIZE_MAX)
     return request
 
 
@@ -210,7 +223,20 @@ def standing_of_message(message: games_pb2.Standing) -> Standing:
 
 def state_of(response: games_pb2.GetStateResponse) -> StateView:
     """A state as one viewer sees it."""
-    return StateView(standing_of_message(response.standing), json_format.MessageToDict(response.view))
+    return StateView(standing_of_message(response.standing), _whole(json_format.MessageToDict(response.view)))
+
+
+def _whole(value: Any) -> Any:
+    """The numbers of a view as they are in the rules, whole; JSON in protobuf has floats only."""
+    match value:
+        case dict():
+            return {name: _whole(item) for name, item in value.items()}
+        case list():
+            return [_whole(item) for item in value]
+        case float():
+            return int(value)
+        case _:
+            return value
 
 
 def moves_of(response: games_pb2.ListLegalMovesResponse) -> list[Body]:

@@ -17,12 +17,12 @@ import duckdb
 from msgspec import Struct
 
 from heptalog.replay.errors import Code, Conflict, HeptalogError, Unavailable
-from heptalog.service.store import Batch, Ending, GameEntry, GameFilter, Head, Refusal, Stored
+from heptalog.service.store import Batch, Ending, GameEntry, GameFilter, Head, Records, Refusal
 from heptalog.service.store.batches import assert_shape, conflict
 from heptalog.service.store.duck_faults import is_fatal, meaning
 from heptalog.service.store.duck_read import Snapshot
 from heptalog.service.store.duck_write import Accepted, write
-from heptalog.service.store.migrate import open_database
+from heptalog.service.store.migrate import USE, open_database
 
 # How many games are live at once: beyond that the one longest untouched is forgotten, and looked up when it goes on.
 LIVE_MAX: Final = 65_536
@@ -64,6 +64,7 @@ class DuckStore:
         self._root = open_database(self.path, is_read_only=is_read_only)
         self._writer = self._root.cursor()
         try:
+            self._writer.execute(USE)
             self._counters = self._count()
         except duckdb.Error as error:
             self.close()
@@ -99,10 +100,10 @@ class DuckStore:
 
     def read_game(
         self, game_id: str, *, start: int | None = None, limit: int = 0, is_backwards: bool = False
-    ) -> Iterator[Stored]:
+    ) -> Records:
         return self._snapshot().read_game(game_id, start=start, limit=limit, is_backwards=is_backwards)
 
-    def read_all(self, *, start: int | None = None, limit: int = 0, is_backwards: bool = False) -> Iterator[Stored]:
+    def read_all(self, *, start: int | None = None, limit: int = 0, is_backwards: bool = False) -> Records:
         return self._snapshot().read_all(start=start, limit=limit, is_backwards=is_backwards)
 
     def game(self, game_id: str) -> GameEntry | None:
@@ -231,4 +232,4 @@ class DuckStore:
             return Unavailable(Code.DRAINING)
         if is_fatal(error):
             self._is_broken = True
-        return meaning(error, self.path)
+        return meaning(error, self.path, is_open=True)

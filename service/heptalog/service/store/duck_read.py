@@ -15,8 +15,9 @@ import duckdb
 from heptalog.replay.codec import decode, hash_in
 from heptalog.replay.errors import Code, Corrupt, Unavailable
 from heptalog.replay.events import GameStarted
-from heptalog.service.store import Ending, GameEntry, GameFilter, Head, Refusal, Status, Stored
+from heptalog.service.store import Ending, GameEntry, GameFilter, Head, Records, Refusal, Status, Stored
 from heptalog.service.store.batches import rules_version_of
+from heptalog.service.store.migrate import USE
 
 # The first piece is small, so that it is there at once; the others are large, so that the rest is fast.
 PIECE_FIRST: Final = 512
@@ -98,6 +99,7 @@ class Snapshot:
         self._lock = Lock()
         self._is_closed = False
         # The moment is that of the first question, so one is asked at once.
+        self.rows(USE)
         self.rows("BEGIN TRANSACTION READ ONLY")
         ((self.position,),) = self.rows(_LAST, [known])
 
@@ -181,7 +183,7 @@ class Snapshot:
 
     # Iterators; each closes the snapshot when it is exhausted or closed.
 
-    def read_all(self, *, start: int | None, limit: int, is_backwards: bool) -> Iterator[Stored]:
+    def read_all(self, *, start: int | None, limit: int, is_backwards: bool) -> Records:
         """All games' records by position."""
         names: dict[int, str] = {}
         try:
@@ -194,7 +196,7 @@ class Snapshot:
         finally:
             self.close()
 
-    def read_game(self, game_id: str, *, start: int | None, limit: int, is_backwards: bool) -> Iterator[Stored]:
+    def read_game(self, game_id: str, *, start: int | None, limit: int, is_backwards: bool) -> Records:
         """One game's records by sequence."""
         try:
             number = self.number(game_id)

@@ -7,7 +7,7 @@ from msgspec import Struct, field
 
 from heptalog.replay.errors import Code, Conflict, Unavailable
 from heptalog.replay.events import GameStarted
-from heptalog.service.store import Batch, Ending, Entry, GameEntry, GameFilter, Head, Refusal, Status, Stored
+from heptalog.service.store import Batch, Ending, Entry, GameEntry, GameFilter, Head, Records, Refusal, Status, Stored
 from heptalog.service.store.batches import assert_shape, conflict, rules_version_of, ruleset_of
 
 
@@ -72,14 +72,14 @@ class MemoryStore:
 
     def read_game(
         self, game_id: str, *, start: int | None = None, limit: int = 0, is_backwards: bool = False
-    ) -> Iterator[Stored]:
+    ) -> Records:
         with self._lock:
             self._check_open()
             game = self._games.get(game_id)
             records = list(game.records) if game else []
         return _span(records, None if start is None else start, limit=limit, is_backwards=is_backwards)
 
-    def read_all(self, *, start: int | None = None, limit: int = 0, is_backwards: bool = False) -> Iterator[Stored]:
+    def read_all(self, *, start: int | None = None, limit: int = 0, is_backwards: bool = False) -> Records:
         with self._lock:
             self._check_open()
             records = list(self._log)
@@ -118,13 +118,17 @@ class MemoryStore:
             raise Unavailable(Code.DRAINING)
 
 
-def _span(records: list[Stored], start: int | None, *, limit: int, is_backwards: bool) -> Iterator[Stored]:
+def _span(records: list[Stored], start: int | None, *, limit: int, is_backwards: bool) -> Records:
     """The records from the index `start` on, which may lie outside."""
     if is_backwards:
         span = records[::-1] if start is None else records[: max(start + 1, 0)][::-1]
     else:
         span = records[max(start or 0, 0) :]
-    return iter(span[:limit] if limit else span)
+    return _records(span[:limit] if limit else span)
+
+
+def _records(span: list[Stored]) -> Records:
+    yield from span
 
 
 def _entry(game: _Game) -> GameEntry:

@@ -10,7 +10,6 @@ from importlib import resources
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
-from uuid import uuid4
 
 import duckdb
 from msgspec import Struct
@@ -22,6 +21,13 @@ from heptalog.service.store.duck_faults import meaning
 STORAGE_VERSION: Final = "v1.5.0"
 # A checkpoint holds up commits for about 0.2 seconds per 16 MB; a smaller threshold costs throughput.
 CHECKPOINT_THRESHOLD: Final = "32MB"
+
+# The name of the database in every connection. Left to the engine it would be that of the file, and in a file named
+# `log` nobody could tell the schema `log` from the database.
+USE: Final = "USE heptalog"
+_ATTACH: Final = "ATTACH ? AS heptalog (TYPE duckdb)"
+_ATTACH_READ_ONLY: Final = "ATTACH ? AS heptalog (TYPE duckdb, READ_ONLY)"
+_ATTACH_NEW: Final = f"ATTACH ? AS heptalog (TYPE duckdb, STORAGE_VERSION '{STORAGE_VERSION}')"
 
 _SETTINGS: Final[dict[str, str | bool | int | float | list[str]]] = {
     "autoinstall_known_extensions": "false",
@@ -41,7 +47,10 @@ class Migration(Struct, frozen=True):
 
 
 def open_database(path: Path, *, is_read_only: bool) -> duckdb.DuckDBPyConnection:
-    """A connection to an up-to-date database of ours. Raises Unavailable, or Corrupt where the file is damaged."""
+    """A connection to an up-to-date database of ours. Raises Unavailable, or Corrupt where the file is damaged.
+
+    Further connections made from it with `cursor` begin with `USE`, which they do not inherit.
+    """
     try:
         if not path.exists():
             if is_read_only:
@@ -49,7 +58,7 @@ def open_database(path: Path, *, is_read_only: bool) -> duckdb.DuckDBPyConnectio
             _create(path)
         if not path.is_file():
             raise Unavailable(Code.SOURCE_UNREADABLE, path=str(path), problem="not a file")
-        connection = _connect(path, is_read_only=True)
+        connection = _connect(path, _ATTACH_READ_ONLY)
         try:
             count = _applied(connection, path)
         except BaseException:
@@ -64,7 +73,7 @@ def open_database(path: Path, *, is_read_only: bool) -> duckdb.DuckDBPyConnectio
             )
         return _open_for_writing(path)
     except duckdb.Error as error:
-        raise meaning(error, path) from error
+        raise meaning(error, path, is_open=False) from error
     except OSError as error:
         raise Unavailable(Code.SOURCE_UNREADABLE, path=str(path), problem=error.strerror or "") from error
 
@@ -98,7 +107,7 @@ def _create(path: Path) -> None:
         raise Unavailable(Code.DATABASE_FOREIGN, path=str(wal))
     with TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as folder:
         made = Path(folder) / path.name
-        connection = duckdb.connect(made, config=_SETTINGS | {"storage_compatibility_version": STORAGE_VERSION})
+        connection = _connect(made, _ATTACH_NEW)
         try:
             migrate(connection, migrations())
             connection.execute("CHECKPOINT")
@@ -117,7 +126,7 @@ def _create(path: Path) -> None:
 
 
 def _open_for_writing(path: Path) -> duckdb.DuckDBPyConnection:
-    connection = _connect(path, is_read_only=False)
+    connection = _connect(path, _ATTACH)
     try:
         migrate(connection, migrations()[_applied(connection, path) :])
     except BaseException:
@@ -126,13 +135,17 @@ def _open_for_writing(path: Path) -> duckdb.DuckDBPyConnection:
     return connection
 
 
-def _connect(path: Path, *, is_read_only: bool) -> duckdb.DuckDBPyConnection:
-    settings = dict(_SETTINGS)
-    if not is_read_only:
-        # Two connections of one process share a database where their settings are the same: two writers, each sure to
-        # be the only one. A name that nobody else has makes the second an error.
-        settings["custom_user_agent"] = f"heptalog-{uuid4()}"
-    return duckdb.connect(path, read_only=is_read_only, config=settings)
+def _connect(path: Path, attach: str) -> duckdb.DuckDBPyConnection:
+    # Each has an engine of its own: two that shared one would not see that they are two, and a database has one writer.
+    # What is too large for its memory goes beside the database, not to where the process happens to run.
+    connection = duckdb.connect(":memory:", config=_SETTINGS | {"temp_directory": f"{path}.tmp"})
+    try:
+        connection.execute(attach, [str(path)])
+        connection.execute(USE)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
 
 
 def _applied(connection: duckdb.DuckDBPyConnection, path: Path) -> int:

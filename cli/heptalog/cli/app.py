@@ -1,0 +1,64 @@
+"""The program: every command by its name. What a command needs is imported when it runs, so that help is quick."""
+
+import sys
+from typing import Annotated, Final
+
+import typer
+
+from heptalog.cli.demo import demo
+from heptalog.cli.diff import diff
+from heptalog.cli.exports import export
+from heptalog.cli.games import games
+from heptalog.cli.imports import import_
+from heptalog.cli.legal import legal
+from heptalog.cli.replay import replay
+from heptalog.cli.serve import serve
+from heptalog.cli.show import show
+from heptalog.cli.sql import sql
+from heptalog.cli.verify import verify
+
+_EPILOG: Final = (
+    "A game is named by FILE, by DATABASE.duckdb#GAME or by grpc://HOST:PORT#GAME, everywhere alike. "
+    "Exit codes: 0 fine; 1 a game is bad or two differ; 2 wrong use; 3 something could not be opened or reached."
+)
+
+app: Final = typer.Typer(
+    name="heptalog",
+    help="Record, replay, verify and compare games of Seven Rocks, Seven Up and Seven Bridge.",
+    epilog=_EPILOG,
+    no_args_is_help=True,
+    add_completion=False,
+    # Plain help needs a third of the time.
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["--help", "-h"]},
+)
+for _command in (serve, import_, export, games, show, replay, verify, diff, legal, sql, demo):
+    app.command(_command.__name__.rstrip("_"))(_command)
+
+
+def _show_version(is_wanted: bool) -> None:
+    if is_wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"heptalog {version('heptalog')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Record, replay, verify and compare games of Seven Rocks, Seven Up and Seven Bridge."""
+
+
+def main() -> None:
+    """Run the program."""
+    for stream in (sys.stdout, sys.stderr):
+        # A name that the terminal cannot show must not end the program.
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")
+    app()

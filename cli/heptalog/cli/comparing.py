@@ -1,0 +1,190 @@
+"""Two games side by side, or one under other options, in words and as JSON."""
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any, Final, TypeAlias
+
+from msgspec import to_builtins
+
+from heptalog.cli.examine import Verdict
+from heptalog.cli.exits import WrongUse
+from heptalog.cli.output import plain
+from heptalog.cli.render import camel, counted, outcome_json
+from heptalog.replay.alternative import Alternative, Consequence
+from heptalog.replay.diff import Difference, FieldDifference, Parting
+from heptalog.replay.errors import HeptalogError
+from heptalog.replay.events import Event, GameStarted, Options, camel_name
+from heptalog.replay.gamefile import options_given, options_of, rfc3339
+from heptalog.replay.registry import rules_of
+from heptalog.replay.telling import names_of, printable, tell_event, tell_options, tell_outcome
+from heptalog.replay.words import sentence
+
+Events: TypeAlias = Sequence[Event]
+
+# Fields of one difference that are told to people; the other forms have all.
+_FIELDS_MAX: Final = 12
+_TIMES: Final = ("occurredAt", "recordedAt")
+
+
+def options_under(options: Options, texts: Sequence[str]) -> Options:
+    """The options with some of them given anew, as `passTokens=5,ghosts=false`. Raises WrongUse."""
+    given = options_given(options)
+    for part in (part for text in texts for part in text.split(",")):
+        name, has_value, value = part.partition("=")
+        if not (name.strip() and has_value):
+            raise WrongUse(f"--options {part}: an option is given as NAME=VALUE")
+        given[name.strip()] = _value(value.strip())
+    try:
+        changed: Options = options_of(type(options), given)
+    except HeptalogError as error:
+        raise WrongUse(f"--options: {sentence(error)}") from error
+    return changed
+
+
+def difference_text(
+    difference: Difference, verdicts: tuple[Verdict, Verdict], events: tuple[Events, Events]
+) -> Iterator[str]:
+    """Where two games part, for people."""
+    for title, verdict, side in zip(("A", "B"), verdicts, events, strict=True):
+        state = "" if verdict.ok else f", bad at {verdict.sequence}"
+        yield printable(f"{title}  {verdict.source}  {counted(len(side), 'event')}{state}")
+    yield ""
+    if difference.is_same:
+        yield "The games are the same."
+        return
+    if difference.event is None:
+        yield "The events are the same."
+    else:
+        place = difference.event.sequence
+        kinds = {camel_name(type(side[place].body)) for side in events if place < len(side)}
+        yield f"First event that differs: {place}" + (f" ({kinds.pop()})" if len(kinds) == 1 else "")
+        yield from _fields_text(difference.event.fields)
+    if difference.state is None:
+        yield "The states are the same as far as both go."
+    else:
+        yield f"First state that differs: after event {difference.state.sequence}"
+        yield from _fields_text(difference.state.fields)
+    if difference.result:
+        yield "Result:"
+        yield from _fields_text(difference.result)
+    else:
+        yield "The results are the same."
+
+
+def difference_json(difference: Difference, verdicts: tuple[Verdict, Verdict]) -> dict[str, Any]:
+    """Where two games part, for programs."""
+    return {
+        "left": verdicts[0],
+        "right": verdicts[1],
+        "same": difference.is_same,
+        "event": _parting_json(difference.event),
+        "state": _parting_json(difference.state),
+        "result": [_field_json(field) for field in difference.result],
+    }
+
+
+def alternative_text(
+    alternative: Alternative, started: GameStarted, options: Options, verdict: Verdict, events: Events
+) -> Iterator[str]:
+    """One game under other options, for people."""
+    rules = rules_of(started)
+    names = names_of(started)
+    yield printable(f"A  {verdict.source}  {counted(len(events), 'event')}")
+    yield f"   as played:  {tell_options(started.rules) or 'the usual options'}"
+    yield f"   instead:    {tell_options(options) or 'the usual options'}"
+    yield ""
+    if alternative.is_same:
+        yield "Everything follows as it did."
+        return
+    if parting := alternative.parting:
+        told = tell_event(rules, events[parting.sequence].body, names)
+        yield f"The outcome parts at event {parting.sequence}: {told}"
+        for title, side in (("as played", parting.left), ("instead", parting.right)):
+            phrases = [tell_outcome(rules, outcome, names) for outcome in side.outcomes]
+            yield f"  {title + ':':<11} {'; '.join(phrases) or 'nothing follows'}"
+            yield f"  {'':<11} {_standing_text(side)}"
+    if alternative.error is not None:
+        told = tell_event(rules, events[alternative.error_sequence].body, names)
+        yield f"Event {alternative.error_sequence} would not be legal: {told}"
+        yield f"  {sentence(alternative.error)} [{alternative.error.code}]"
+    yield "Where it ends:"
+    for title, standing in (("as played", alternative.left), ("instead", alternative.right)):
+        yield f"  {title + ':':<11} after event {standing.sequence}, {_standing_text(Consequence((), standing))}"
+
+
+def alternative_json(
+    alternative: Alternative, started: GameStarted, options: Options, verdict: Verdict
+) -> dict[str, Any]:
+    """One game under other options, for programs."""
+    error = alternative.error
+    parting = alternative.parting
+    return {
+        "game": verdict,
+        "options": {"left": options_given(started.rules), "right": options_given(options)},
+        "same": alternative.is_same,
+        "outcome": parting
+        and {
+            "sequence": parting.sequence,
+            "left": _consequence_json(parting.left),
+            "right": _consequence_json(parting.right),
+        },
+        "illegal": error
+        and {
+            "sequence": alternative.error_sequence,
+            "rule": error.rule or None,
+            "code": error.code,
+            "message": sentence(error),
+        },
+        "end": {"left": alternative.left, "right": alternative.right},
+    }
+
+
+def _value(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        # A bare word is a string: openingSeven=7H.
+        return text
+
+
+def _fields_text(fields: Sequence[FieldDifference]) -> Iterator[str]:
+    shown = [_field_json(field) for field in fields[:_FIELDS_MAX]]
+    width = max(len(field["field"]) for field in shown)
+    for field in shown:
+        yield printable(f"  {field['field']:<{width}}  {_told(field['left'])}  ->  {_told(field['right'])}")
+    if len(fields) > _FIELDS_MAX:
+        yield f"  and {len(fields) - _FIELDS_MAX} more"
+
+
+def _told(value: Any) -> str:
+    return "nothing" if value is None or value == "" else plain(value)
+
+
+def _parting_json(parting: Parting | None) -> dict[str, Any] | None:
+    if parting is None:
+        return None
+    return {"sequence": parting.sequence, "fields": [_field_json(field) for field in parting.fields]}
+
+
+def _field_json(difference: FieldDifference) -> dict[str, Any]:
+    """A field as the game file names it and writes its value."""
+    field = camel(difference.field)
+    values = [difference.left, difference.right]
+    if field in _TIMES:
+        values = [rfc3339(value) if value else None for value in values]
+    elif field == "event":
+        values = [value and value[0].lower() + value[1:] for value in values]
+    return {"field": field, "left": values[0], "right": values[1]}
+
+
+def _consequence_json(consequence: Consequence) -> dict[str, Any]:
+    return {
+        "standing": to_builtins(consequence.standing),
+        "outcomes": [outcome_json(outcome) for outcome in consequence.outcomes],
+    }
+
+
+def _standing_text(consequence: Consequence) -> str:
+    standing = consequence.standing
+    over = f"over, winners {plain(standing.winners)}" if standing.over else f"to act {plain(standing.to_act)}"
+    return f"round {standing.round}, scores {plain(standing.scores)}, {over}"

@@ -1,0 +1,32 @@
+"""`heptalog demo`: the main job from end to end, on a real server, in under a minute."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from heptalog.cli.exits import Exit, guarded
+
+IntoOption = Annotated[
+    Path | None,
+    typer.Option("--into", metavar="FOLDER", help="Keep the database and the files here.", show_default=False),
+]
+SeedOption = Annotated[int, typer.Option("--seed", help="Which games are played.")]
+
+
+@guarded
+def demo(into: IntoOption = None, seed: SeedOption = 7) -> Exit:
+    """Show the whole program at work.
+
+    Starts a real server on a free port, records a game of each kind through gRPC, replays one, verifies all, compares
+    two, stops the server, and asks the database a question in SQL.
+    """
+    from contextlib import nullcontext
+    from tempfile import TemporaryDirectory
+
+    from heptalog.cli.demonstration import demonstrate
+
+    if into is not None:
+        into.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(prefix="heptalog-") if into is None else nullcontext(str(into)) as folder:
+        return demonstrate(Path(folder), seed)

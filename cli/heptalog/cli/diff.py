@@ -1,0 +1,124 @@
+"""`heptalog diff`: where two games part, or one game under other options."""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from heptalog.cli.exits import Exit, WrongUse, complain, guarded
+from heptalog.cli.options import NAMING, Format, FormatOption
+
+if TYPE_CHECKING:
+    from heptalog.cli.connections import Connections
+    from heptalog.cli.examine import Verdict
+    from heptalog.cli.sources import Game
+
+LeftArgument = Annotated[str, typer.Argument(metavar="A", help=NAMING, show_default=False)]
+RightArgument = Annotated[
+    str | None, typer.Argument(metavar="[B]", help="The other game, named in any of these ways.", show_default=False)
+]
+OptionsOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--options",
+        metavar="NAME=VALUE,...",
+        help="Instead of B: A under these options, as passTokens=5; what is not named stays.",
+        show_default=False,
+    ),
+]
+EnvelopeOption = Annotated[bool, typer.Option("--envelope", help="Compare ids, recording times and hashes too.")]
+
+
+@guarded
+def diff(
+    a: LeftArgument,
+    b: RightArgument = None,
+    options: OptionsOption = None,
+    envelope: EnvelopeOption = False,
+    format_: FormatOption = Format.TEXT,
+) -> Exit:
+    """Compare two games, or one under other options.
+
+    Tells the first event that differs and how, the first state that differs, and the difference in the result. With
+    --options: the first event from which something else follows, and the first that would not be legal. Exit code 1
+    where they differ, or where one of them is bad.
+    """
+    from heptalog.cli.connections import Connections
+    from heptalog.cli.sources import one_game
+
+    if (b is None) == (options is None):
+        raise WrongUse("name two games, or one and --options")
+    with Connections() as connections:
+        if b is None:
+            return _under_options(one_game(a), options or [], connections, format_)
+        return _compared(one_game(a), one_game(b), connections, format_, with_envelope=envelope)
+
+
+def _compared(left: "Game", right: "Game", connections: "Connections", format_: Format, *, with_envelope: bool) -> Exit:
+    from heptalog.cli.comparing import difference_json, difference_text
+    from heptalog.cli.examine import loaded
+    from heptalog.replay.diff import diff as compare
+
+    left_events, left_verdict = loaded(left, connections)
+    right_events, right_verdict = loaded(right, connections)
+    verdicts = (left_verdict, right_verdict)
+    if _told(verdicts) is Exit.UNREACHABLE:
+        return Exit.UNREACHABLE
+    difference = compare(left_events, right_events, with_envelope=with_envelope)
+    if format_ is Format.TEXT:
+        _write_text(difference_text(difference, verdicts, (left_events, right_events)))
+    else:
+        _write(difference_json(difference, verdicts), format_)
+    is_same = difference.is_same and left_verdict.ok and right_verdict.ok
+    return Exit.FINE if is_same else Exit.FINDING
+
+
+def _under_options(game: "Game", texts: list[str], connections: "Connections", format_: Format) -> Exit:
+    from heptalog.cli.comparing import alternative_json, alternative_text, options_under
+    from heptalog.cli.examine import loaded
+    from heptalog.replay.alternative import under
+    from heptalog.replay.errors import Refused
+    from heptalog.replay.events import GameStarted
+    from heptalog.replay.words import sentence
+
+    events, verdict = loaded(game, connections)
+    if code := _told((verdict,)):
+        return code
+    started = events[0].body
+    assert isinstance(started, GameStarted), "a good game begins with its start"
+    options = options_under(started.rules, texts)
+    try:
+        alternative = under([event.body for event in events], options)
+    except Refused as error:
+        raise WrongUse(f"--options: {sentence(error)}") from error
+    if format_ is Format.TEXT:
+        _write_text(alternative_text(alternative, started, options, verdict, events))
+    else:
+        _write(alternative_json(alternative, started, options, verdict), format_)
+    return Exit.FINE if alternative.is_same else Exit.FINDING
+
+
+def _told(verdicts: tuple["Verdict", ...]) -> Exit:
+    """Say what is wrong with the games themselves; the worst of it."""
+    from heptalog.cli.render import finding_text
+
+    for verdict in verdicts:
+        if not verdict.ok:
+            complain(finding_text(verdict))
+    return max((verdict.exit for verdict in verdicts), default=Exit.FINE)
+
+
+def _write_text(lines: Any) -> None:
+    from heptalog.cli.output import write_text
+
+    for line in lines:
+        write_text(line)
+
+
+def _write(document: Any, format_: Format) -> None:
+    from heptalog.cli.output import Objects, write_json
+
+    if format_ is Format.JSON:
+        write_json(document)
+    else:
+        with Objects(is_list=False) as out:
+            out.write(document)

@@ -1,0 +1,60 @@
+"""`heptalog export`: recorded games as game files."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from heptalog.cli.exits import Exit, WrongUse, complain, guarded
+
+SourceArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="GAME",
+        help="FILE, DATABASE.duckdb#GAME or grpc://HOST:PORT#GAME; without #GAME all games, into a folder.",
+        show_default=False,
+    ),
+]
+OutOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--out", "-o", metavar="FILE|FOLDER", help="Instead of stdout; a folder for all games.", show_default=False
+    ),
+]
+
+
+@guarded
+def export(source: SourceArgument, out: OutOption = None) -> Exit:
+    """Export a game as a game file.
+
+    Each event as it is recorded, one a line: ids, times, seals and hashes included. A file is written whole or not at
+    all. With --out FOLDER all games of a database or server are written, as FOLDER/GAME.jsonl.
+    """
+    from heptalog.cli.connections import Connections
+    from heptalog.cli.databases import Database
+    from heptalog.cli.exporting import events_of, file_name, lines_of, write_whole
+    from heptalog.cli.output import write_bytes
+    from heptalog.cli.render import counted
+    from heptalog.cli.servers import Server
+    from heptalog.cli.sources import Folder, named
+
+    name = named(source)
+    with Connections() as connections:
+        if isinstance(name, Database | Server | Folder):
+            if out is None or (out.exists() and not out.is_dir()) or isinstance(name, Folder):
+                raise WrongUse(f"{name.name}: name one of its games (as {name.name}#GAME), or a folder with --out")
+            out.mkdir(parents=True, exist_ok=True)
+            count = 0
+            for game in name.games(connections):
+                write_whole(out / file_name(game.game_id), lines_of(events_of(game, connections)))
+                count += 1
+            complain(f"{counted(count, 'game')} written to {out}")
+            return Exit.FINE
+        events = events_of(name, connections)
+    if out is None:
+        for line in lines_of(events):
+            write_bytes(line)
+    else:
+        game_id = next((event.game_id for event in events if event.game_id), "game")
+        write_whole(out / file_name(game_id) if out.is_dir() else out, lines_of(events))
+    return Exit.FINE

@@ -1,0 +1,97 @@
+"""`heptalog games`: which games there are."""
+
+from enum import StrEnum
+from itertools import islice
+from typing import Annotated
+
+import typer
+
+from heptalog.cli.exits import Exit, complain, guarded
+from heptalog.cli.options import Format, FormatOption, PathsArgument
+
+
+class Ruleset(StrEnum):
+    """The games there are, as they are named in the record."""
+
+    SEVEN_ROCKS = "seven_rocks"
+    SEVEN_UP = "seven_up"
+    SEVEN_BRIDGE = "seven_bridge"
+
+
+class GameStatus(StrEnum):
+    """Where a game is in its life."""
+
+    RUNNING = "running"
+    WON = "won"
+    CLOSED = "closed"
+
+
+RulesetOption = Annotated[Ruleset | None, typer.Option("--ruleset", help="Only games of these rules.")]
+PlayerOption = Annotated[str, typer.Option("--player", metavar="ID", help="Only games of the player with this id.")]
+TournamentOption = Annotated[str, typer.Option("--tournament", metavar="NAME", help="Only games of this tournament.")]
+StatusOption = Annotated[
+    GameStatus | None, typer.Option("--status", help="Only games that go on, were won, or were closed by the arbiter.")
+]
+LimitOption = Annotated[
+    int | None, typer.Option("--limit", min=1, metavar="N", help="At most so many.", show_default=False)
+]
+ResultsOption = Annotated[
+    bool, typer.Option("--results", help="Replay each game for its scores and winners; for files that is done anyway.")
+]
+
+
+@guarded
+def games(
+    paths: PathsArgument,
+    ruleset: RulesetOption = None,
+    player: PlayerOption = "",
+    tournament: TournamentOption = "",
+    status: StatusOption = None,
+    results: ResultsOption = False,
+    limit: LimitOption = None,
+    format_: FormatOption = Format.TEXT,
+) -> Exit:
+    """List games.
+
+    Of a database or server in the order they were created, of a folder by name. Files are replayed to know how they
+    stand; a bad one is told on stderr, and the exit code is 1.
+    """
+    from heptalog.cli.connections import Connections
+    from heptalog.cli.examine import Verdict
+    from heptalog.cli.listing import Row, rows
+    from heptalog.cli.output import Objects, write_table
+    from heptalog.cli.render import GAME_COLUMNS, finding_text, row_cells
+    from heptalog.service.store import GameFilter, Status
+
+    wanted = GameFilter(
+        ruleset=ruleset or "",
+        player_id=player,
+        tournament=tournament,
+        status=Status(status.upper()) if status else None,
+    )
+    bad: list[Verdict] = []
+    listed: list[list[str]] = []
+
+    def good(found: Row | Verdict) -> bool:
+        if isinstance(found, Verdict):
+            bad.append(found)
+            complain(finding_text(found))
+        return isinstance(found, Row)
+
+    with (
+        Connections() as connections,
+        Objects(is_list=format_ is Format.JSON, is_silent=format_ is Format.TEXT) as out,
+    ):
+        found = rows(paths, wanted, connections, with_results=results)
+        for row in islice(filter(good, found), limit):
+            assert isinstance(row, Row), "only rows pass"
+            if format_ is Format.TEXT:
+                listed.append(row_cells(row))
+            else:
+                out.write(row)
+    if format_ is Format.TEXT and listed:
+        write_table(GAME_COLUMNS, listed, numbers=("events",))
+    elif not listed and format_ is Format.TEXT:
+        complain("no game fits")
+    exits = {verdict.exit for verdict in bad}
+    return Exit.FINDING if Exit.FINDING in exits else max(exits, default=Exit.FINE)

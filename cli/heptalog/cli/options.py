@@ -1,0 +1,28 @@
+"""What commands have in common on the command line: how a game is named, and the form of the answer."""
+
+from enum import StrEnum
+from typing import Annotated, Final, TypeAlias
+
+import typer
+
+NAMING: Final = "FILE, DATABASE.duckdb#GAME or grpc://HOST:PORT#GAME."
+NAMING_MANY: Final = "Files, folders, databases and servers, or single games in them (DATABASE.duckdb#GAME)."
+
+
+class Format(StrEnum):
+    """The form of an answer."""
+
+    TEXT = "text"
+    JSON = "json"
+    JSONL = "jsonl"
+
+
+GameArgument: TypeAlias = Annotated[str, typer.Argument(metavar="GAME", help=NAMING, show_default=False)]
+PathsArgument: TypeAlias = Annotated[list[str], typer.Argument(metavar="PATH...", help=NAMING_MANY, show_default=False)]
+FormatOption: TypeAlias = Annotated[
+    Format, typer.Option("--format", "-f", help="text for people; json is one document, jsonl one object a line.")
+]
+AtOption: TypeAlias = Annotated[
+    int | None, typer.Option("--at", min=0, metavar="N", help="After event N, instead of the last.", show_default=False)
+]
+QuietOption: TypeAlias = Annotated[bool, typer.Option("--quiet", "-q", help="Only what is wrong, and the total.")]

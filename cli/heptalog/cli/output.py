@@ -1,0 +1,126 @@
+"""Writing to stdout: lines, JSON and tables. What is said beside the result goes to stderr."""
+
+import csv
+import json
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from types import TracebackType
+from typing import Any, Final, Self
+
+import msgspec
+
+_encoder: Final = msgspec.json.Encoder()
+# Wider than any line: what reads a pipe wants each row on one line.
+_WIDTH_OF_A_PIPE: Final = 10_000
+
+
+def write_text(line: str = "") -> None:
+    """One line of text."""
+    sys.stdout.write(line + "\n")
+
+
+def write_bytes(data: bytes) -> None:
+    """Bytes as they are: JSON is UTF-8 whatever the terminal speaks."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(data)
+
+
+def write_json(value: Any) -> None:
+    """A whole document, for eyes too."""
+    write_bytes(msgspec.json.format(_encoder.encode(value), indent=2) + b"\n")
+
+
+class Objects:
+    """Objects on their way out, as a JSON list or one a line; what was begun is ended, whatever happens."""
+
+    def __init__(self, *, is_list: bool, is_silent: bool = False) -> None:
+        """`is_silent` is for who writes text instead."""
+        self._is_list = is_list and not is_silent
+        self._count = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def write(self, value: Any) -> None:
+        """The next object."""
+        line = _encoder.encode(value)
+        if self._is_list:
+            line = (b"[\n" if not self._count else b",\n") + line
+        write_bytes(line if self._is_list else line + b"\n")
+        self._count += 1
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if self._is_list and not isinstance(error, OSError):
+            write_bytes(b"\n]\n" if self._count else b"[]\n")
+
+
+def write_table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: Sequence[str] = ()) -> None:
+    """A table of text; the columns named in `numbers` are set to the right."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    is_terminal = sys.stdout.isatty()
+    console = Console(file=sys.stdout, highlight=False, markup=False, emoji=False, no_color=not is_terminal)
+    if not is_terminal:
+        console.width = _WIDTH_OF_A_PIPE
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for column in columns:
+        table.add_column(column, justify="right" if column in numbers else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*map(Text, row))
+    with console.capture() as captured:
+        console.print(table)
+    for line in captured.get().splitlines():
+        write_text(line.rstrip())
+
+
+@contextmanager
+def counting(title: str) -> Iterator["Counter"]:
+    """A count that grows on stderr, where that is a terminal."""
+    if not sys.stderr.isatty():
+        yield Counter()
+        return
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TextColumn("{task.completed:,}"), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(title, total=None)
+        yield _ShownCounter(progress, task)
+
+
+class Counter:
+    """Counts, and shows nothing."""
+
+    def add(self) -> None:
+        """One more."""
+
+
+class _ShownCounter(Counter):
+    def __init__(self, progress: Any, task: Any) -> None:
+        self._progress = progress
+        self._task = task
+
+    def add(self) -> None:
+        self._progress.advance(self._task)
+
+
+def plain(value: Any) -> str:
+    """A value of JSON as a person reads it."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list | tuple):
+        return " ".join(map(plain, value)) or "-"
+    return "-" if value is None else json.dumps(value, ensure_ascii=False)
+
+
+def write_csv(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Rows for other programs."""
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(rows)

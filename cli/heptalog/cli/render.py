@@ -1,0 +1,204 @@
+"""What games, findings and differences look like, as text and as JSON: the one module that puts them into form."""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, Final
+
+from msgspec import Raw, json, to_builtins
+
+from heptalog.cli.examine import Step, Verdict
+from heptalog.cli.output import plain
+from heptalog.replay.events import Body, camel_name
+from heptalog.replay.fold import Standing, standing_of
+from heptalog.replay.outcomes import Outcome, RoundEnded
+from heptalog.replay.telling import names_of, printable, tell_event, tell_outcome, tell_table
+
+if TYPE_CHECKING:
+    from heptalog.cli.importing import Import
+    from heptalog.cli.listing import Row
+
+# What follows from an event stands beside it where there is room, and below it where there is not.
+_ROOM: Final = 110
+_INDENT: Final = " " * 8
+# Rows of a table for people.
+ROWS_MAX: Final = 1000
+
+
+def finding_text(verdict: Verdict) -> str:
+    """A bad game in one line: where, what and by which code."""
+    place = "" if verdict.sequence is None else f" sequence {verdict.sequence}:"
+    return printable(f"{verdict.source}:{place} {verdict.message} [{verdict.code}]")
+
+
+def verdict_text(verdict: Verdict) -> str:
+    """A verdict in one line."""
+    if verdict.ok:
+        return printable(f"ok   {verdict.source}  {counted(verdict.events, 'event')}")
+    return f"BAD  {finding_text(verdict)}"
+
+
+def import_text(result: "Import") -> str:
+    """What came of one import, in one line."""
+    if not result.ok:
+        return f"BAD  {finding_text(result.verdict)}"
+    known = f", {result.known:,} were there" if result.known else ""
+    return printable(f"ok   {result.source}  {counted(result.added, 'event')} added{known}  {result.game}")
+
+
+def counted(count: int, noun: str) -> str:
+    """`1 game`, `2,000 games`."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+GAME_COLUMNS: Final = ("game", "ruleset", "players", "status", "events", "scores", "winners", "created")
+
+
+def row_cells(row: "Row") -> list[str]:
+    """A game of a list, by GAME_COLUMNS."""
+    names = [player.name or player.id for player in row.players]
+    winners = None if row.winners is None else ", ".join(names[seat] for seat in row.winners)
+    values = (
+        row.game or row.source,
+        row.ruleset,
+        ", ".join(names),
+        row.status.lower(),
+        f"{row.events:,}",
+        None if row.scores is None else plain(row.scores),
+        winners,
+        row.created_at and row.created_at[:19].replace("T", " "),
+    )
+    return [printable(value or "") for value in values]
+
+
+def step_text(step: Step) -> Iterator[str]:
+    """One event with what followed from it; after a round the table too."""
+    fold = step.fold
+    names = names_of(fold.started)
+    told = tell_event(fold.rules, step.event.body, names)
+    phrases = [tell_outcome(fold.rules, outcome, names) for outcome in step.outcomes]
+    line = f"{step.event.sequence:>5}  {told}"
+    joined = " · ".join([line, *phrases])
+    if len(joined) <= _ROOM:
+        yield joined
+    else:
+        yield line
+        yield from (f"{_INDENT}· {phrase}" for phrase in phrases)
+    if ends_round(step):
+        yield from table_text(step)
+
+
+def ends_round(step: Step) -> bool:
+    """Whether a round ended here."""
+    return any(isinstance(outcome, RoundEnded) for outcome in step.outcomes)
+
+
+def table_text(step: Step) -> Iterator[str]:
+    """The table as it lies after a step, set apart."""
+    yield ""
+    yield from (f"{_INDENT}{line}" for line in tell_table(step.fold, step.fold.state, names_of(step.fold.started)))
+    yield ""
+
+
+def step_json(step: Step, *, with_outcomes: bool = False) -> Any:
+    """The report after an event; on demand also what happened and what followed from it."""
+    standing = step.fold.standing()
+    if not with_outcomes:
+        return standing
+    outcomes = [outcome_json(outcome) for outcome in step.outcomes]
+    return {**to_builtins(standing), "event": camel_name(type(step.event.body)), "outcomes": outcomes}
+
+
+def outcome_json(outcome: Outcome) -> dict[str, Any]:
+    """An outcome by its name and its fields."""
+    fields = {camel(name): value for name, value in to_builtins(outcome).items()}
+    return {"outcome": camel_name(type(outcome)), **fields}
+
+
+def body_json(body: Body) -> dict[str, Any]:
+    """A body as a game file has it."""
+    return {camel_name(type(body)): to_builtins(body)}
+
+
+def standing_text(step: Step) -> str:
+    """How a game stands, in one line."""
+    standing: Standing = standing_of(step.fold.sequence, step.fold.state)
+    names = names_of(step.fold.started)
+    parts = [f"After event {standing.sequence}", f"round {standing.round}", f"scores {plain(standing.scores)}"]
+    if standing.over:
+        parts.append(f"over, won by {_named(standing.winners, names)}" if standing.winners else "over, won by nobody")
+    else:
+        parts.append(f"to act: {_named(standing.to_act, names)}" if standing.to_act else "the table must deal or draw")
+    return " · ".join(parts)
+
+
+def view_text(view: Any) -> Iterator[str]:
+    """What a viewer may see, as an indented list of names and values."""
+    yield from _tree(to_builtins(view), depth=0)
+
+
+def cells(row: Sequence[Any], *, absent: str = "") -> list[str]:
+    """A row of a database as text."""
+    return [absent if value is None else _cell(value) for value in row]
+
+
+def row_json(columns: Sequence[str], row: Sequence[Any]) -> dict[str, Any]:
+    """A row of a database as an object."""
+    return {column: _json_value(value) for column, value in zip(columns, row, strict=True)}
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, datetime):
+        return value.replace(tzinfo=None).isoformat(sep=" ")
+    if isinstance(value, str):
+        return printable(value)
+    if isinstance(value, bytes):
+        return value.hex()
+    if isinstance(value, list | tuple | dict):
+        return json.encode(_json_value(value)).decode()
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _json_value(value: Any) -> Any:
+    """A value as JSON has it: whole and decimal numbers of any size as numbers, bytes in hexadecimal."""
+    if isinstance(value, dict):
+        return {str(name): _json_value(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_json_value(item) for item in value]
+    if isinstance(value, bytes):
+        return value.hex()
+    if isinstance(value, Decimal) or (isinstance(value, int) and not isinstance(value, bool)):
+        return Raw(str(value).encode())
+    return value
+
+
+def _tree(value: Any, *, depth: int) -> Iterator[str]:
+    margin = "  " * depth
+    for name, item in value.items():
+        title = f"{margin}{_words(name)}:"
+        if isinstance(item, dict):
+            yield title
+            yield from _tree(item, depth=depth + 1)
+        elif isinstance(item, list) and any(isinstance(part, dict) for part in item):
+            yield title
+            for part in item:
+                yield f"{margin}  - " + ", ".join(f"{_words(key)} {plain(inner)}" for key, inner in part.items())
+        elif isinstance(item, list) and any(isinstance(part, list) for part in item):
+            yield title
+            yield from (f"{margin}  {number}: {plain(part)}" for number, part in enumerate(item))
+        else:
+            yield f"{title} {plain(item) if item != '' else '-'}"
+
+
+def _words(name: str) -> str:
+    return "".join(f" {letter.lower()}" if letter.isupper() else letter for letter in name)
+
+
+def camel(name: str) -> str:
+    """`recorded_at` as `recordedAt`."""
+    first, *others = name.split("_")
+    return first + "".join(word.capitalize() for word in others)
+
+
+def _named(seats: Sequence[int], names: Sequence[str]) -> str:
+    return ", ".join(names[seat] for seat in seats)

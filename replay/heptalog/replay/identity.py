@@ -1,0 +1,49 @@
+"""Ids for games that have none: derived from what was recorded, so that the same content has the same ids for ever.
+
+    game id  = UUID of SHA-256( "heptalog.game-id.v1" 00 | for each event: length, 8 bytes big-endian | content )
+    event id = UUID of SHA-256( "heptalog.event-id.v1" 00 | game id | 00 | sequence, 8 bytes big-endian | content )
+
+The content of an event is its canonical protobuf as given, without chain fields. A UUID is made of the first 16 bytes
+of a digest, with version 8 and the variant of RFC 9562 set. These two forms can never change: a file is imported only
+once because of them.
+"""
+
+from collections.abc import Sequence
+from hashlib import sha256
+from typing import Final
+
+from msgspec.structs import replace
+
+from heptalog.replay.codec import content_of
+from heptalog.replay.events import Event
+
+_GAME_TAG: Final = b"heptalog.game-id.v1\0"
+_EVENT_TAG: Final = b"heptalog.event-id.v1\0"
+
+
+def identified(events: Sequence[Event]) -> list[Event]:
+    """The events of one game, each with a game id and an event id; those that are given stay."""
+    contents = [content_of(event) for event in events]
+    game_id = next((event.game_id for event in events if event.game_id), "") or _game_id(contents)
+    return [
+        replace(event, game_id=game_id, event_id=event.event_id or _event_id(game_id, event.sequence, content))
+        for event, content in zip(events, contents, strict=True)
+    ]
+
+
+def _game_id(contents: Sequence[bytes]) -> str:
+    digest = sha256(_GAME_TAG)
+    for content in contents:
+        digest.update(len(content).to_bytes(8, "big") + content)
+    return _uuid(digest.digest())
+
+
+def _event_id(game_id: str, sequence: int, content: bytes) -> str:
+    return _uuid(sha256(_EVENT_TAG + game_id.encode() + b"\0" + sequence.to_bytes(8, "big") + content).digest())
+
+
+def _uuid(digest: bytes) -> str:
+    version = 0x80 | digest[6] & 0x0F
+    variant = 0x80 | digest[8] & 0x3F
+    text = bytes((*digest[:6], version, digest[7], variant, *digest[9:16])).hex()
+    return "-".join((text[:8], text[8:12], text[12:16], text[16:20], text[20:]))

@@ -1,0 +1,393 @@
+"""What can be wrong with a database: each fault brought about for real, named by its code, and nothing made worse."""
+
+import os
+import struct
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from threading import Event, Thread
+from typing import Any
+
+import duckdb
+import pytest
+
+from heptalog.replay.errors import Code, Corrupt, HeptalogError, Unavailable
+from heptalog.service.store import LogStore
+from heptalog.service.store.duck import DuckStore
+from heptalog.service.store.duck_write import write
+from tests.contract.given import appended, as_stored, begin, fill, game, refusals
+from tests.support.recording import batch_of
+
+ROOT = Path(__file__).parents[2]
+
+
+def foreign_database(path: Path) -> None:
+    with duckdb.connect(path) as connection:
+        connection.execute("CREATE TABLE games AS SELECT 1 AS number")
+
+
+def foreign_with_a_table_of_our_name(path: Path) -> None:
+    with duckdb.connect() as connection:
+        connection.execute("ATTACH ? AS foreign_database", [str(path)])
+        connection.execute("USE foreign_database; CREATE SCHEMA log")
+        connection.execute("CREATE TABLE log.migrations AS SELECT 1 AS number, 'x.sql' AS name")
+
+
+def foreign_with_a_write_ahead_log(path: Path) -> None:
+    script = f"""
+import duckdb, os
+connection = duckdb.connect({str(path)!r})
+connection.execute("CREATE TABLE a (i INTEGER)")
+os._exit(0)
+"""
+    subprocess.run([sys.executable, "-c", script], check=True, timeout=60)
+    assert path.with_name(path.name + ".wal").exists()
+
+
+def ours_without_its_end(path: Path) -> None:
+    DuckStore(path).close()
+    os.truncate(path, path.stat().st_size // 2)
+
+
+def ours_without_most_of_its_header(path: Path) -> None:
+    DuckStore(path).close()
+    os.truncate(path, 100)
+
+
+FOREIGN: dict[str, Callable[[Path], object]] = {
+    "empty": lambda path: path.touch(),
+    "garbage": lambda path: path.write_bytes(bytes(range(256)) * 64),
+    "a game file": lambda path: path.write_text('{"sequence":0}\n'),
+    "an empty database": lambda path: duckdb.connect(path).close(),
+    "another database": foreign_database,
+    "a table of our name": foreign_with_a_table_of_our_name,
+    "another's write-ahead log": foreign_with_a_write_ahead_log,
+    "truncated": ours_without_its_end,
+    "truncated in its header": ours_without_most_of_its_header,
+}
+
+
+@pytest.mark.parametrize("is_read_only", [False, True])
+@pytest.mark.parametrize("make", FOREIGN.values(), ids=FOREIGN)
+def test_what_is_not_ours_is_not_touched(path: Path, make: Callable[[Path], object], *, is_read_only: bool) -> None:
+    make(path)
+    before = _files(path)
+    assert _failure(path, is_read_only=is_read_only) == (Code.DATABASE_FOREIGN, {"path": str(path)})
+    assert _files(path) == before
+
+
+def test_a_write_ahead_log_without_its_database_is_not_thrown_away(path: Path) -> None:
+    foreign_with_a_write_ahead_log(path)
+    path.unlink()
+    wal = path.with_name(path.name + ".wal")
+    assert _failure(path) == (Code.DATABASE_FOREIGN, {"path": str(wal)})
+    assert wal.exists()
+    assert not path.exists()
+
+
+@pytest.mark.parametrize("is_read_only", [False, True])
+def test_a_newer_schema(path: Path, *, is_read_only: bool) -> None:
+    DuckStore(path).close()
+    with duckdb.connect() as connection:
+        connection.execute("ATTACH ? AS ours", [str(path)])
+        connection.execute("INSERT INTO ours.log.migrations VALUES (2, '0002_later.sql', now())")
+    before = _files(path)
+    assert _failure(path, is_read_only=is_read_only) == (
+        Code.DATABASE_NEWER,
+        {"path": str(path), "version": 2, "known": 1},
+    )
+    assert _files(path) == before
+
+
+def test_a_newer_file_format(path: Path) -> None:
+    DuckStore(path).close()
+    header = bytearray(path.read_bytes())
+    struct.pack_into("<Q", header, 12, 98)
+    checksum = 5381
+    for (word,) in struct.iter_unpack("<Q", header[8:4096]):
+        checksum ^= word * 0xBF58476D1CE4E5B9 % 2**64
+    struct.pack_into("<Q", header, 0, checksum)
+    path.write_bytes(header)
+    assert _failure(path) == (Code.DATABASE_NEWER, {"path": str(path)})
+    assert path.read_bytes() == header
+
+
+def test_a_missing_file_is_made_only_for_writing(path: Path) -> None:
+    assert _failure(path, is_read_only=True) == (Code.SOURCE_NOT_FOUND, {"path": str(path)})
+    assert not path.exists()
+    DuckStore(path).close()
+    DuckStore(path, is_read_only=True).close()
+
+
+@pytest.mark.parametrize("is_read_only", [False, True])
+def test_a_folder_is_not_a_database(tmp_path: Path, *, is_read_only: bool) -> None:
+    assert _failure(tmp_path, is_read_only=is_read_only)[0] is Code.SOURCE_UNREADABLE
+
+
+def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
+    assert _failure(tmp_path / "none" / "log.duckdb")[0] is Code.SOURCE_UNREADABLE
+
+
+@pytest.mark.parametrize("is_read_only", [False, True])
+def test_another_process_writes(path: Path, *, is_read_only: bool) -> None:
+    with _writing_process(path) as process:
+        code, facts = _failure(path, is_read_only=is_read_only)
+        assert code is Code.DATABASE_LOCKED
+        assert facts == {"path": str(path), "pid": process.pid}
+    DuckStore(path, is_read_only=is_read_only).close()
+
+
+@pytest.mark.parametrize("is_read_only", [False, True])
+def test_this_process_writes_already(path: Path, *, is_read_only: bool) -> None:
+    store = DuckStore(path)
+    assert _failure(path, is_read_only=is_read_only) == (Code.DATABASE_LOCKED, {"path": str(path), "pid": os.getpid()})
+    link = path.with_name("link")
+    link.symlink_to(path)
+    assert _failure(link)[0] is Code.DATABASE_LOCKED
+    appended(store, begin(1))
+    store.close()
+
+
+def test_readers_share_a_database(path: Path) -> None:
+    store = DuckStore(path)
+    appended(store, batch_of(game(1)))
+    store.close()
+    stores = [DuckStore(path, is_read_only=True) for _ in range(3)]
+    assert [list(store.read_all()) for store in stores] == [as_stored(game(1))] * 3
+    assert _failure(path)[0] is Code.DATABASE_LOCKED
+    for store in stores:
+        store.close()
+    DuckStore(path).close()
+
+
+def test_a_store_that_only_reads_does_not_append(path: Path) -> None:
+    DuckStore(path).close()
+    before = _files(path)
+    store = DuckStore(path, is_read_only=True)
+    with pytest.raises(Unavailable) as caught:
+        store.append([begin(1)])
+    assert caught.value.code is Code.WRITE_FAILED
+    assert store.position() == 0
+    store.close()
+    assert _files(path) == before
+
+
+def test_a_byte_that_is_changed_is_found_or_was_of_no_use(path: Path) -> None:
+    """Bytes all over the file, one at a time: what can be read is what was written."""
+    store = DuckStore(path)
+    written = as_stored(fill(store, [game(number, length=200) for number in range(20)], size=200))
+    store.close()
+    whole = path.read_bytes()
+    found = 0
+    for place in range(20, len(whole), len(whole) // 40):
+        damaged = bytearray(whole)
+        damaged[place] ^= 0xFF
+        path.write_bytes(damaged)
+        try:
+            store = DuckStore(path)
+        except (Corrupt, Unavailable):
+            found += 1
+            continue
+        try:
+            assert list(store.read_all()) == written
+        except Corrupt:
+            found += 1
+        store.close()
+    assert found > 5
+
+
+def test_a_file_that_is_cut_short_is_foreign_or_corrupt(path: Path) -> None:
+    """At any length: it is never opened as a shorter log."""
+    store = DuckStore(path)
+    written = as_stored(fill(store, [game(number, length=200) for number in range(20)], size=200))
+    store.close()
+    size = path.stat().st_size
+    codes = set()
+    for length in range(size - 1, 0, -size // 40):
+        os.truncate(path, length)
+        try:
+            store = DuckStore(path)
+        except Unavailable as error:
+            codes.add(error.code)
+            continue
+        with suppress(Corrupt):  # or what was cut off was of no use
+            assert list(store.read_all()) == written
+        store.close()
+    assert codes == {Code.DATABASE_FOREIGN}
+
+
+def test_a_hole_in_the_log_is_corrupt(path: Path) -> None:
+    store = DuckStore(path)
+    fill(store, [game(1), game(2)])
+    store.close()
+    with duckdb.connect() as connection:
+        connection.execute("ATTACH ? AS ours", [str(path)])
+        connection.execute("DELETE FROM ours.log.events WHERE position = 3")
+    store = DuckStore(path)
+    readings: list[Callable[[LogStore], object]] = [
+        lambda store: list(store.read_all()),
+        lambda store: list(store.read_all(is_backwards=True)),
+        lambda store: list(store.read_game("game-1")),
+    ]
+    for reading in readings:
+        with pytest.raises(Corrupt) as caught:
+            reading(store)
+        assert caught.value.code is Code.RECORD_DAMAGED
+    assert list(store.read_game("game-2"))
+    store.close()
+
+
+# Commits that fail.
+
+
+class Faulty:
+    """A connection that fails at the first statement that begins with some word."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, word: str, error: BaseException) -> None:
+        self._connection = connection
+        self._word = word
+        self._error: BaseException | None = error
+
+    def execute(self, statement: str, parameters: object = None) -> object:
+        if self._error is not None and statement.split()[0] == self._word:
+            error, self._error = self._error, None
+            raise error
+        return self._connection.execute(statement, parameters)
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._connection, name)
+
+
+@pytest.mark.parametrize("word", ["BEGIN", "INSERT", "COMMIT"])
+@pytest.mark.parametrize(
+    "error", [duckdb.IOException("disk full"), duckdb.TransactionException("no"), KeyboardInterrupt()]
+)
+def test_a_commit_that_fails_changes_nothing(path: Path, word: str, error: BaseException) -> None:
+    store = DuckStore(path)
+    written = fill(store, [game(1)[:6], game(2)])
+    heads = list(store.heads())
+    _replace_writer(store, Faulty(store._writer, word, error))
+    batches = [batch_of(game(1)[6:9]), begin(3), begin(2)]
+    with pytest.raises(Unavailable if isinstance(error, duckdb.Error) else type(error)) as caught:
+        store.append(batches, refusals(2))
+    if isinstance(caught.value, Unavailable):
+        assert caught.value.code is Code.WRITE_FAILED
+    assert store.position() == len(written)
+    assert list(store.heads()) == heads
+    assert list(store.read_all()) == as_stored(written)
+    assert store.game("game-3") is None
+    assert list(store.refusals()) == []
+    answers = store.append(batches, refusals(2))
+    assert [type(answer).__name__ for answer in answers] == ["Head", "Head", "Conflict"]
+    written += [*game(1)[6:9], game(3)[0]]
+    assert list(store.read_all()) == as_stored(written)
+    store.close()
+    store = DuckStore(path)
+    assert list(store.read_all()) == as_stored(written)
+    store.close()
+
+
+def test_a_commit_whose_answer_was_lost_is_found_again(path: Path) -> None:
+    """It is on disk although COMMIT has raised: the store believes the disk."""
+    store = DuckStore(path)
+    appended(store, begin(1))
+
+    class Deaf(Faulty):
+        def execute(self, statement: str, parameters: object = None) -> object:
+            result = self._connection.execute(statement, parameters)
+            if statement == "COMMIT":
+                raise duckdb.IOException("the answer is lost")
+            return result
+
+    writer = store._writer
+    _replace_writer(store, Deaf(writer, "", KeyboardInterrupt()))
+    with pytest.raises(Unavailable):
+        store.append([batch_of(game(1)[1:4])])
+    _replace_writer(store, writer)
+    assert store.position() == 4
+    assert store.append([batch_of(game(1)[4:6])])[0] == store.head("game-1")
+    assert list(store.read_all()) == as_stored(game(1)[:6])
+    store.close()
+
+
+def test_after_a_fatal_error_nothing_works_until_it_is_opened_anew(path: Path) -> None:
+    store = DuckStore(path)
+    appended(store, begin(1))
+    _replace_writer(store, Faulty(store._writer, "COMMIT", duckdb.FatalException("invalidated")))
+    with pytest.raises(Unavailable) as caught:
+        store.append([begin(2)])
+    assert caught.value.code is Code.WRITE_FAILED
+    calls: list[Callable[[], object]] = [
+        lambda: store.append([begin(2)]),
+        lambda: store.head("game-1"),
+        lambda: list(store.read_all()),
+        store.position,
+        lambda: store.game("game-1"),
+    ]
+    for call in calls:
+        with pytest.raises(Unavailable):
+            call()
+    store.close()
+    store = DuckStore(path)
+    assert list(store.read_all()) == as_stored(game(1)[:1])
+    appended(store, begin(2))
+    store.close()
+
+
+def test_readers_do_not_wait_for_the_writer_nor_see_what_it_has_not_finished(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = DuckStore(path)
+    written = fill(store, [game(1)])
+    is_written, may_go_on = Event(), Event()
+
+    def write_and_wait(*given: Any) -> None:
+        write(*given)
+        is_written.set()
+        assert may_go_on.wait(60)
+
+    monkeypatch.setattr("heptalog.service.store.duck.write", write_and_wait)
+    writer = Thread(target=lambda: store.append([batch_of(game(2))], refusals(1)))
+    writer.start()
+    try:
+        assert is_written.wait(60)
+        assert store.position() == len(written)
+        assert list(store.read_all()) == as_stored(written)
+        assert list(store.read_game("game-2")) == []
+        assert store.head("game-2") is None
+        assert store.game("game-2") is None
+        assert [game_id for game_id, _ in store.heads()] == ["game-1"]
+        assert list(store.refusals()) == []
+    finally:
+        may_go_on.set()
+        writer.join(60)
+    assert list(store.read_all()) == as_stored([*written, *game(2)])
+    store.close()
+
+
+def _replace_writer(store: DuckStore, writer: object) -> None:
+    store._writer = writer  # type: ignore[assignment]  # all that is asked of it is here
+
+
+def _failure(path: Path, *, is_read_only: bool = False) -> tuple[Code, dict[str, object]]:
+    with pytest.raises(HeptalogError) as caught:
+        DuckStore(path, is_read_only=is_read_only)
+    return caught.value.code, caught.value.facts
+
+
+def _files(path: Path) -> dict[str, bytes]:
+    return {file.name: file.read_bytes() for file in path.parent.iterdir()}
+
+
+@contextmanager
+def _writing_process(path: Path) -> Iterator[subprocess.Popen[str]]:
+    command = [sys.executable, "-m", "tests.contract.writing", str(path), "1"]
+    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            if line == "commit\n":
+                break
+        yield process
+        process.kill()

@@ -1,0 +1,245 @@
+"""A real server on a real socket for tests, over a store that can be held, made to fail, and asked who still reads."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import count
+from threading import Event, Lock, Thread
+from typing import Any, Final, Self, TypeVar
+
+import grpc
+
+from heptalog.replay.codec import SECOND
+from heptalog.replay.errors import Conflict
+from heptalog.service.app import App
+from heptalog.service.client import AsyncClient, Client
+from heptalog.service.client.calls import Retries
+from heptalog.service.config import Settings, Surroundings
+from heptalog.service.server import Server
+from heptalog.service.store import Batch, Ending, GameEntry, GameFilter, Head, LogStore, Records, Refusal, Stored
+
+T = TypeVar("T")
+# How long a test waits for what must happen; it is never waited for in vain.
+WAIT_SECONDS: Final = 30.0
+STARTED_AT: Final = 1_790_000_000 * SECOND
+
+
+def surroundings() -> Surroundings:
+    """Time and chance that count: a second, an id and a salt after the other."""
+    seconds, ids, salts = count(), count(), count(1)
+    return Surroundings(
+        clock=lambda: STARTED_AT + next(seconds) * SECOND,
+        new_id=lambda: f"made-{next(ids)}",
+        salts=lambda: next(salts).to_bytes(16, "big"),
+    )
+
+
+class Hold:
+    """A place where a thread stops until the test lets it go."""
+
+    def __init__(self) -> None:
+        self._reached = Event()
+        self._released = Event()
+
+    def wait_until_reached(self) -> None:
+        """Wait until a thread stands here."""
+        assert self._reached.wait(WAIT_SECONDS), "nobody came"
+
+    def release(self) -> None:
+        """Let it go on."""
+        self._released.set()
+
+    def stop_here(self) -> None:
+        """Stand here until released."""
+        self._reached.set()
+        assert self._released.wait(WAIT_SECONDS), "nobody let go"
+
+
+class TriedStore:
+    """Another store, and what a test does to it."""
+
+    def __init__(self, inner: LogStore) -> None:
+        self.inner = inner
+        self.commits: list[tuple[Batch, ...]] = []
+        # Taken by the next commits, one each: an exception to raise in place of it.
+        self.failures: list[Exception] = []
+        # What another writer would do just before the next commit.
+        self.intruder: Callable[[], None] | None = None
+        self.damage: Callable[[Stored], Stored] | None = None
+        self.reader_count = 0
+        self.all_closed = Event()
+        self._before: Hold | None = None
+        self._after: Hold | None = None
+        self._lock = Lock()
+
+    @contextmanager
+    def held(self) -> Iterator[Hold]:
+        """Stop the next commit before it begins, until released or the end of the block."""
+        hold = self._before = Hold()
+        try:
+            yield hold
+        finally:
+            hold.release()
+
+    @contextmanager
+    def held_after(self) -> Iterator[Hold]:
+        """Stop the next commit after it is durable, before the writer hears of it."""
+        hold = self._after = Hold()
+        try:
+            yield hold
+        finally:
+            hold.release()
+
+    def append(self, batches: Sequence[Batch], refusals: Sequence[Refusal] = ()) -> list[Head | Conflict]:
+        hold, self._before = self._before, None
+        if hold is not None:
+            hold.stop_here()
+        if self.failures:
+            raise self.failures.pop(0)
+        if self.intruder is not None:
+            intrude, self.intruder = self.intruder, None
+            intrude()
+        answers = self.inner.append(batches, refusals)
+        self.commits.append(tuple(batches))
+        hold, self._after = self._after, None
+        if hold is not None:
+            hold.stop_here()
+        return answers
+
+    def read_game(
+        self, game_id: str, *, start: int | None = None, limit: int = 0, is_backwards: bool = False
+    ) -> Records:
+        return self._counted(self.inner.read_game(game_id, start=start, limit=limit, is_backwards=is_backwards))
+
+    def read_all(self, *, start: int | None = None, limit: int = 0, is_backwards: bool = False) -> Records:
+        return self._counted(self.inner.read_all(start=start, limit=limit, is_backwards=is_backwards))
+
+    def _counted(self, records: Records) -> Records:
+        with self._lock:
+            self.reader_count += 1
+            self.all_closed.clear()
+        try:
+            for stored in records:
+                yield self.damage(stored) if self.damage else stored
+        finally:
+            records.close()
+            with self._lock:
+                self.reader_count -= 1
+                if not self.reader_count:
+                    self.all_closed.set()
+
+    def head(self, game_id: str) -> Head | None:
+        return self.inner.head(game_id)
+
+    def heads(self) -> Iterator[tuple[str, Head]]:
+        return self.inner.heads()
+
+    def position(self) -> int:
+        return self.inner.position()
+
+    def game(self, game_id: str) -> GameEntry | None:
+        return self.inner.game(game_id)
+
+    def games(self, wanted: GameFilter, *, after: int = 0, limit: int = 100) -> list[GameEntry]:
+        return self.inner.games(wanted, after=after, limit=limit)
+
+    def endings(self, game_id: str) -> Iterator[Ending]:
+        return self.inner.endings(game_id)
+
+    def refusals(self, game_id: str = "") -> Iterator[Refusal]:
+        return self.inner.refusals(game_id)
+
+    def close(self) -> None:
+        self.inner.close()
+
+
+class Service:
+    """A server in a thread with an event loop of its own; clients are closed with it."""
+
+    def __init__(
+        self, store: LogStore, *, settings: Settings | None = None, around: Surroundings | None = None
+    ) -> None:
+        self.store = TriedStore(store)
+        self.settings = settings or Settings("")
+        self.app = App(self.store, self.settings, around or surroundings())
+        self._loop = asyncio.new_event_loop()
+        self._thread = Thread(target=self._loop.run_forever, name="server", daemon=True)
+        self._thread.start()
+        self._clients: list[Client] = []
+        self._channels: list[grpc.Channel] = []
+        try:
+            self.server = self.run(self._started())
+        except BaseException:
+            self.app.close()
+            self._end_loop()
+            raise
+        self.target = f"127.0.0.1:{self.server.port}"
+
+    async def _started(self) -> Server:
+        server = Server(self.app, self.settings)
+        await server.start()
+        return server
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
+        """Run this in the server's event loop."""
+        return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result(WAIT_SECONDS)
+
+    def client(
+        self,
+        *,
+        target: str = "",
+        timeout: float = WAIT_SECONDS,
+        attempts: int = 1,
+        pause: Callable[[float], None] = time.sleep,
+    ) -> Client:
+        """A client for threads, without patience unless told."""
+        client = Client(target or self.target, timeout=timeout, retries=Retries(attempts=attempts), pause=pause)
+        self._clients.append(client)
+        return client
+
+    def asynchronous(
+        self,
+        work: Callable[[AsyncClient], Coroutine[Any, Any, T]],
+        *,
+        target: str = "",
+        attempts: int = 1,
+        pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> T:
+        """Do this with a client for asyncio."""
+
+        async def with_client() -> T:
+            retries = Retries(attempts=attempts)
+            client = AsyncClient(target or self.target, timeout=WAIT_SECONDS, retries=retries, pause=pause)
+            async with client:
+                return await work(client)
+
+        return self.run(with_client())
+
+    def channel(self) -> grpc.Channel:
+        """A bare channel."""
+        channel = grpc.insecure_channel(self.target, options=[("grpc.max_send_message_length", -1)])
+        self._channels.append(channel)
+        return channel
+
+    def stop(self) -> None:
+        """Stop as on SIGTERM; a second time does nothing."""
+        if self._loop.is_closed():
+            return
+        self.run(self.server.stop())
+        for client in self._clients:
+            client.close()
+        for channel in self._channels:
+            channel.close()
+        self._end_loop()
+
+    def _end_loop(self) -> None:
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(WAIT_SECONDS)
+        self._loop.close()
