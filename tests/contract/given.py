@@ -7,7 +7,7 @@ from typing import Final
 
 from heptalog.replay.errors import Code, Conflict
 from heptalog.replay.registry import GAMES
-from heptalog.service.store import NO_GAME, Batch, Entry, Head, LogStore, Refusal, Stored
+from heptalog.service.store import Batch, Entry, Head, LogStore, Refusal, Stored
 from tests.support.recording import batch_of, batches_of, recorded_game
 
 REFUSED_AT: Final = 1_790_000_000_123_456_789
@@ -97,8 +97,3 @@ def random_commit(store: LogStore, random: Random, games: Sequence[Sequence[Entr
 def begin(number: int) -> Batch:
     """The first event of game `number`."""
     return batch_of(game(number)[:1])
-
-
-def is_new(batch: Batch) -> bool:
-    """Whether a batch opens its game."""
-    return batch.expected == NO_GAME

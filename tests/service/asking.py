@@ -75,7 +75,8 @@ def failure_of(error: grpc.RpcError) -> Failure:
     assert status.message == call.details()
     details = []
     for packed in status.details:
-        kind = next(kind for kind in _DETAILS if packed.Is(kind.DESCRIPTOR))
+        name = packed.TypeName()
+        kind = next(kind for kind in _DETAILS if kind.DESCRIPTOR.full_name == name)
         details.append(kind.FromString(packed.value))
     infos = [detail for detail in details if isinstance(detail, details_pb.ErrorInfo)]
     (info,) = infos

@@ -68,9 +68,11 @@ class TriedStore:
         self.intruder: Callable[[], None] | None = None
         self.damage: Callable[[Stored], Stored] | None = None
         self.reader_count = 0
+        self.reading_count = 0  # in all
         self.all_closed = Event()
         self._before: Hold | None = None
         self._after: Hold | None = None
+        self._reading: Hold | None = None
         self._lock = Lock()
 
     @contextmanager
@@ -86,6 +88,15 @@ class TriedStore:
     def held_after(self) -> Iterator[Hold]:
         """Stop the next commit after it is durable, before the writer hears of it."""
         hold = self._after = Hold()
+        try:
+            yield hold
+        finally:
+            hold.release()
+
+    @contextmanager
+    def held_reading(self) -> Iterator[Hold]:
+        """Stop the next reader in the middle of its work."""
+        hold = self._reading = Hold()
         try:
             yield hold
         finally:
@@ -118,9 +129,13 @@ class TriedStore:
     def _counted(self, records: Records) -> Records:
         with self._lock:
             self.reader_count += 1
+            self.reading_count += 1
             self.all_closed.clear()
         try:
             for stored in records:
+                hold, self._reading = self._reading, None
+                if hold is not None:
+                    hold.stop_here()
                 yield self.damage(stored) if self.damage else stored
         finally:
             records.close()
@@ -166,6 +181,7 @@ class Service:
         self._loop = asyncio.new_event_loop()
         self._thread = Thread(target=self._loop.run_forever, name="server", daemon=True)
         self._thread.start()
+        self._is_drained = False
         self._clients: list[Client] = []
         self._channels: list[grpc.Channel] = []
         try:
@@ -228,11 +244,17 @@ class Service:
         self._channels.append(channel)
         return channel
 
+    def drain(self) -> None:
+        """Stop the server as on SIGTERM, and leave its clients to themselves."""
+        if not self._is_drained:
+            self._is_drained = True
+            self.run(self.server.stop())
+
     def stop(self) -> None:
-        """Stop as on SIGTERM; a second time does nothing."""
+        """Stop all of it; a second time does nothing."""
         if self._loop.is_closed():
             return
-        self.run(self.server.stop())
+        self.drain()
         for client in self._clients:
             client.close()
         for channel in self._channels:

@@ -9,6 +9,7 @@ import duckdb
 from msgspec import Struct
 
 from heptalog.analytics.views import install
+from heptalog.cli.connections import opening
 from heptalog.cli.exits import WrongUse
 from heptalog.service.store.duck_faults import is_fatal, meaning
 from heptalog.service.store.migrate import open_database
@@ -34,7 +35,8 @@ class Answer(Struct):
 @contextmanager
 def asked(path: Path, question: str) -> Iterator[Answer]:
     """The answer to a question, read piece by piece. Raises WrongUse for one that is wrong, Unavailable, Corrupt."""
-    connection = open_database(path, is_read_only=True)
+    with opening(path):
+        connection = open_database(path, is_read_only=True)
     try:
         install(connection)
         for lock in _LOCKS:

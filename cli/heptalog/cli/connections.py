@@ -1,11 +1,13 @@
 """What is open while a command works: databases for reading, and connections to servers, each opened once."""
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Final, Self
 
-from heptalog.replay.errors import Code, HeptalogError, Unavailable
+from heptalog.replay.errors import Code, Corrupt, HeptalogError, Unavailable
 
 if TYPE_CHECKING:
     from heptalog.service.client import Client
@@ -36,7 +38,8 @@ class Connections:
         from heptalog.service.store.duck import DuckStore
 
         if path not in self._stores:
-            self._stores[path] = DuckStore(path, is_read_only=True)
+            with opening(path):
+                self._stores[path] = DuckStore(path, is_read_only=True)
         return self._stores[path]
 
     def client(self, target: str) -> "Client":
@@ -58,6 +61,21 @@ class Connections:
             client.close()
         self._stores.clear()
         self._clients.clear()
+
+
+@contextmanager
+def opening(path: Path) -> Iterator[None]:
+    """Turn what is wrong with a database as a whole into Unavailable: of its games nothing is known."""
+    try:
+        yield
+    except Corrupt as error:
+        problem = "the database is damaged"
+        raise Unavailable(Code.SOURCE_UNREADABLE, problem=problem, path=shown(path)) from error
+
+
+def shown(path: Path) -> str:
+    """A path as text that can be printed and written as JSON, whatever bytes it has."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
 def reachable(error: HeptalogError, target: str) -> HeptalogError:

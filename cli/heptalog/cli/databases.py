@@ -6,8 +6,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from heptalog.cli.connections import Connections
-from heptalog.cli.files import shown
+from heptalog.cli.connections import Connections, shown
 from heptalog.replay.codec import decode
 from heptalog.replay.errors import Code, Corrupt, HeptalogError, NotFound
 from heptalog.replay.events import Event

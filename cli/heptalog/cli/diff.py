@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 LeftArgument = Annotated[str, typer.Argument(metavar="A", help=NAMING, show_default=False)]
 RightArgument = Annotated[
-    str | None, typer.Argument(metavar="[B]", help="The other game, named in any of these ways.", show_default=False)
+    str | None, typer.Argument(metavar="B", help="The other game, named in any of these ways.", show_default=False)
 ]
 OptionsOption = Annotated[
     list[str] | None,
@@ -56,6 +56,7 @@ def diff(
 def _compared(left: "Game", right: "Game", connections: "Connections", format_: Format, *, with_envelope: bool) -> Exit:
     from heptalog.cli.comparing import difference_json, difference_text
     from heptalog.cli.examine import loaded
+    from heptalog.cli.output import write_lines
     from heptalog.replay.diff import diff as compare
 
     left_events, left_verdict = loaded(left, connections)
@@ -65,7 +66,7 @@ def _compared(left: "Game", right: "Game", connections: "Connections", format_: 
         return Exit.UNREACHABLE
     difference = compare(left_events, right_events, with_envelope=with_envelope)
     if format_ is Format.TEXT:
-        _write_text(difference_text(difference, verdicts, (left_events, right_events)))
+        write_lines(difference_text(difference, verdicts, (left_events, right_events)))
     else:
         _write(difference_json(difference, verdicts), format_)
     is_same = difference.is_same and left_verdict.ok and right_verdict.ok
@@ -75,6 +76,7 @@ def _compared(left: "Game", right: "Game", connections: "Connections", format_: 
 def _under_options(game: "Game", texts: list[str], connections: "Connections", format_: Format) -> Exit:
     from heptalog.cli.comparing import alternative_json, alternative_text, options_under
     from heptalog.cli.examine import loaded
+    from heptalog.cli.output import write_lines
     from heptalog.replay.alternative import under
     from heptalog.replay.errors import Refused
     from heptalog.replay.events import GameStarted
@@ -91,7 +93,7 @@ def _under_options(game: "Game", texts: list[str], connections: "Connections", f
     except Refused as error:
         raise WrongUse(f"--options: {sentence(error)}") from error
     if format_ is Format.TEXT:
-        _write_text(alternative_text(alternative, started, options, verdict, events))
+        write_lines(alternative_text(alternative, started, options, verdict, events))
     else:
         _write(alternative_json(alternative, started, options, verdict), format_)
     return Exit.FINE if alternative.is_same else Exit.FINDING
@@ -105,13 +107,6 @@ def _told(verdicts: tuple["Verdict", ...]) -> Exit:
         if not verdict.ok:
             complain(finding_text(verdict))
     return max((verdict.exit for verdict in verdicts), default=Exit.FINE)
-
-
-def _write_text(lines: Any) -> None:
-    from heptalog.cli.output import write_text
-
-    for line in lines:
-        write_text(line)
 
 
 def _write(document: Any, format_: Format) -> None:

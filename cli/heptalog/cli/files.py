@@ -7,7 +7,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from heptalog.cli.connections import Connections
+from heptalog.cli.connections import Connections, shown
 from heptalog.replay.errors import Code, HeptalogError, Unavailable
 from heptalog.replay.events import Event
 from heptalog.replay.fold import Fold
@@ -70,11 +70,6 @@ def _game_at(entry: os.DirEntry[str]) -> FileGame | Missing:
     if not stat.S_ISREG(status.st_mode):
         return Missing(shown(path), Unavailable(Code.SOURCE_UNREADABLE, problem="not a file", path=shown(path)))
     return FileGame(path, status.st_size)
-
-
-def shown(path: Path) -> str:
-    """A path as text that can be printed and written as JSON, whatever bytes it has."""
-    return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
 def unreadable(path: Path, error: OSError) -> Unavailable:

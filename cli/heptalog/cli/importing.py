@@ -16,18 +16,18 @@ from typing import Final, NamedTuple, Protocol, Self
 from msgspec import UNSET, Struct
 from msgspec.structs import replace
 
-from heptalog.cli.connections import Connections, reachable
+from heptalog.cli.connections import Connections, opening, reachable
 from heptalog.cli.databases import Database
 from heptalog.cli.examine import Found, Verdict, bad, placed, steps
 from heptalog.cli.exits import Exit
 from heptalog.cli.files import FileGame, Missing
 from heptalog.cli.servers import Server
 from heptalog.cli.sources import Game
-from heptalog.replay.codec import content_of
-from heptalog.replay.errors import Code, HeptalogError, Malformed, NotFound
+from heptalog.replay.codec import content_of, encode
+from heptalog.replay.errors import Code, HeptalogError, Malformed, NotFound, Unavailable
 from heptalog.replay.events import Event
 from heptalog.replay.identity import identified
-from heptalog.replay.seals import sealable_parts, sealed, values_of
+from heptalog.replay.seals import SALT_SIZE, sealable_parts, sealed, values_of
 from heptalog.service.appends import Append, Receipt
 from heptalog.service.config import EVENT_SIZE_MAX, EVENTS_PER_APPEND_MAX, MESSAGE_SIZE_MAX
 from heptalog.service.handler import check_shape
@@ -77,7 +77,8 @@ class DatabaseLog:
 
         # Games come one after the other and are not needed again: few are kept, and many events go into one commit.
         settings = Settings(str(path), group_events_max=5000, live_events_max=50_000)
-        self._app = App(DuckStore(path), settings)
+        with opening(path):
+            self._app = App(DuckStore(path), settings)
         self._waiters = ThreadPoolExecutor(GAMES_AT_ONCE, thread_name_prefix="heptalog-import")
 
     def record(self, batches: list[list[Event]]) -> "Future[Counts]":
@@ -174,7 +175,7 @@ class Import(Struct, frozen=True):
 
 
 def imported(games: Iterable[Game | Missing], connections: Connections, opened: Callable[[], Log]) -> Iterator[Import]:
-    """Bring games into a log, several at once, and tell what came of each, in order.
+    """Bring games into a log, several at once, and tell what came of each, in order. Raises Unavailable for the log.
 
     `opened` gives the log; it is asked for with the first good game, so that bad ones make no database.
     """
@@ -206,6 +207,9 @@ def _result(game: Game | Missing, game_id: str, future: "Future[Counts]") -> Imp
         counts = future.result()
     except Found as found:
         return _failed(found.verdict)
+    except Unavailable:
+        # Of no use to any other game either.
+        raise
     except HeptalogError as error:
         return _failed(bad(game, 0, error, placed(error)), game_id)
     return Import(game.name, ok=True, game=game_id, added=counts.added, known=counts.known)
@@ -223,7 +227,7 @@ def _prepared(game: Game | Missing, connections: Connections) -> list[list[Event
 
 
 def completed(events: list[Event]) -> list[Event]:
-    """The events with the ids they lack. Raises Malformed where one cannot be recorded here.
+    """The events with the ids they lack.
 
     Where something has to be filled in that the chain covers, the chain as given cannot hold: a new one is made.
     """
@@ -233,8 +237,6 @@ def completed(events: list[Event]) -> list[Event]:
     )
     if not keeps_chain:
         identities = [replace(event, previous_hash=b"", hash=b"") for event in identities]
-    for event in identities:
-        _check_size(event)
     return identities
 
 
@@ -243,7 +245,7 @@ def batches_of(events: list[Event]) -> list[list[Event]]:
     batches: list[list[Event]] = []
     size = 0
     for event in events:
-        own = len(content_of(event)) + _SIZE_RESERVE
+        own = _size_of(event) + _SIZE_RESERVE
         if not batches or len(batches[-1]) == EVENTS_PER_APPEND_MAX or size + own > _BATCH_SIZE_MAX:
             batches.append([])
             size = 0
@@ -295,20 +297,17 @@ def _lacks_seals(event: Event) -> bool:
     return any(part.seal is UNSET and values_of(part) for _, part in sealable_parts(event.body))
 
 
-def _check_size(event: Event) -> None:
-    """Raise Malformed where an event is too large to be recorded; those that are nearly so are measured exactly."""
-    if len(content_of(event)) < EVENT_SIZE_MAX - _SIZE_RESERVE:
-        return
-    whole = replace(
-        event,
-        body=sealed(event.body, lambda: bytes(16)),
-        recorded_at=event.recorded_at or _LATEST,
-        previous_hash=bytes(32),
-        hash=bytes(32),
-    )
-    size = len(content_of(whole)) + 68
+def _size_of(event: Event) -> int:
+    """The bytes of an event. Raises Malformed where it is too large to be recorded; what is nearly so is completed."""
+    size = len(content_of(event))
+    if size < EVENT_SIZE_MAX - _SIZE_RESERVE:
+        return size
+    body = sealed(event.body, lambda: bytes(SALT_SIZE))
+    whole = replace(event, body=body, recorded_at=event.recorded_at or _LATEST, previous_hash=bytes(32), hash=bytes(32))
+    size = len(encode(whole))
     if size > EVENT_SIZE_MAX:
         raise Malformed(Code.EVENT_TOO_LARGE, rule="api", size=size, limit=EVENT_SIZE_MAX, sequence=event.sequence)
+    return size
 
 
 def _in_file(error: HeptalogError, batch: list[Event]) -> HeptalogError:

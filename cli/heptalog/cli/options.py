@@ -18,7 +18,7 @@ class Format(StrEnum):
 
 
 GameArgument: TypeAlias = Annotated[str, typer.Argument(metavar="GAME", help=NAMING, show_default=False)]
-PathsArgument: TypeAlias = Annotated[list[str], typer.Argument(metavar="PATH...", help=NAMING_MANY, show_default=False)]
+PathsArgument: TypeAlias = Annotated[list[str], typer.Argument(metavar="PATH", help=NAMING_MANY, show_default=False)]
 FormatOption: TypeAlias = Annotated[
     Format, typer.Option("--format", "-f", help="text for people; json is one document, jsonl one object a line.")
 ]

@@ -20,6 +20,12 @@ def write_text(line: str = "") -> None:
     sys.stdout.write(line + "\n")
 
 
+def write_lines(lines: Iterable[str]) -> None:
+    """Lines of text."""
+    for line in lines:
+        write_text(line)
+
+
 def write_bytes(data: bytes) -> None:
     """Bytes as they are: JSON is UTF-8 whatever the terminal speaks."""
     sys.stdout.flush()

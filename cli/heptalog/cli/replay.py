@@ -26,14 +26,15 @@ def replay(
     to: ToOption = None,
     outcomes: OutcomesOption = False,
 ) -> Exit:
-    """Replay a game: every event, what followed from it, and the table after each round.
+    """Replay a game event by event.
 
-    Each event is checked on the way: form, chain, seals and rules. Where the game is bad, what came before is still
-    written, the finding goes to stderr, and the exit code is 1.
+    In text: what happened, what followed from it, and the table after each round. Each event is checked on the way:
+    form, chain, seals and rules. Where the game is bad, what came before is still written, the finding goes to stderr,
+    and the exit code is 1.
     """
     from heptalog.cli.connections import Connections
     from heptalog.cli.examine import steps
-    from heptalog.cli.output import Objects, write_text
+    from heptalog.cli.output import Objects, write_lines
     from heptalog.cli.render import ends_round, step_json, step_text, table_text
     from heptalog.cli.sources import one_game
 
@@ -50,8 +51,7 @@ def replay(
             if step.event.sequence >= first:
                 shown = step
                 if format_ is Format.TEXT:
-                    for line in step_text(step):
-                        write_text(line)
+                    write_lines(step_text(step))
                 else:
                     out.write(step_json(step, with_outcomes=outcomes))
             if step.event.sequence == last:
@@ -60,6 +60,5 @@ def replay(
         head = -1 if step is None else step.event.sequence
         raise WrongUse(f"{source.name} has no event {first}: its last is {head}")
     if format_ is Format.TEXT and not ends_round(shown):
-        for line in table_text(shown):
-            write_text(line)
+        write_lines(table_text(shown))
     return Exit.FINE

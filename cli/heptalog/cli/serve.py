@@ -26,6 +26,7 @@ def serve(database: DatabaseArgument, host: HostOption = "127.0.0.1", port: Port
     import sys
 
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")
+    from heptalog.cli.connections import opening
     from heptalog.service.config import Settings
     from heptalog.service.server import serve as run
 
@@ -34,5 +35,6 @@ def serve(database: DatabaseArgument, host: HostOption = "127.0.0.1", port: Port
     def announce(bound: int) -> None:
         print(f"listening on {f'[{host}]' if ':' in host else host}:{bound}", flush=True)  # noqa: T201  # the result
 
-    asyncio.run(run(Settings(str(database), host=host, port=port), announce))
+    with opening(database):
+        asyncio.run(run(Settings(str(database), host=host, port=port), announce))
     return Exit.FINE

@@ -23,7 +23,7 @@ def show(
     """
     from heptalog.cli.connections import Connections
     from heptalog.cli.examine import step_at
-    from heptalog.cli.output import Objects, write_json, write_text
+    from heptalog.cli.output import Objects, write_json, write_lines, write_text
     from heptalog.cli.render import standing_text, table_text, view_text
     from heptalog.cli.sources import one_game
     from heptalog.replay.errors import Code, Refused
@@ -49,8 +49,7 @@ def show(
                 out.write(document)
         case Format.TEXT:
             write_text(standing_text(step))
-            for line in table_text(step) if viewer == ARBITER else ["", *view_text(view)]:
-                write_text(line)
+            write_lines(table_text(step) if viewer == ARBITER else ["", *view_text(view)])
     return Exit.FINE
 
 

@@ -11,10 +11,10 @@ from typing import Final, Protocol, TypeAlias
 
 from msgspec import Struct
 
-from heptalog.cli.connections import Connections
+from heptalog.cli.connections import Connections, shown
 from heptalog.cli.databases import Database, DatabaseGame
 from heptalog.cli.exits import WrongUse
-from heptalog.cli.files import FileGame, Missing, games_in, shown, unreadable
+from heptalog.cli.files import FileGame, Missing, games_in, unreadable
 from heptalog.cli.servers import SCHEME, Server, ServerGame
 from heptalog.replay.errors import Code, HeptalogError, Unavailable
 from heptalog.replay.events import Event
@@ -155,7 +155,8 @@ def _split(text: str) -> tuple[str, str] | None:
         if Path(text[:place]).is_file() and is_database(Path(text[:place])):
             return text[:place], text[place + 1 :]
     for place in places:
-        if text[:place].endswith(_DATABASE_SUFFIX):
+        is_in_folder = "/" in text[place:] and Path(text).parent.is_dir()
+        if text[:place].endswith(_DATABASE_SUFFIX) and not is_in_folder:
             return text[:place], text[place + 1 :]
     return None
 

@@ -19,9 +19,10 @@ def verify(
     jobs: JobsOption = 0,
     quiet: QuietOption = False,
 ) -> Exit:
-    """Verify games: form, chain and seals where there are any, and the rules at every event.
+    """Verify games by the rules and their evidence.
 
-    A folder stands for its *.jsonl files, also those in folders within; a database or server for all of its games.
+    The form of every event, its chain and seals where there are any, and the rules. A folder stands for its *.jsonl
+    files, also those in folders within; a database or server for all of its games.
     One bad game never stops the others. Exit code 1: a game is bad; 3: none is bad, but something could not be read.
     """
     from heptalog.cli.connections import Connections

@@ -23,6 +23,8 @@ _EVENT_TAG: Final = b"heptalog.event-id.v1\0"
 
 def identified(events: Sequence[Event]) -> list[Event]:
     """The events of one game, each with a game id and an event id; those that are given stay."""
+    if all(event.game_id and event.event_id for event in events):
+        return list(events)
     contents = [content_of(event) for event in events]
     game_id = next((event.game_id for event in events if event.game_id), "") or _game_id(contents)
     return [

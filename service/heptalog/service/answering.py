@@ -6,31 +6,30 @@ import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing
-from typing import Any, NoReturn, TypeVar
+from threading import Lock
+from typing import Any, NoReturn, TypeVar, cast
 
 import grpc
 from google.protobuf.message import Message
 
-from heptalog.replay.errors import HeptalogError
+from heptalog.replay.errors import Code, HeptalogError, Unavailable
 from heptalog.service.status import message_of, status_code, trailers_of
 from heptalog.service.strict import check_request
 
-Servicer = TypeVar("Servicer")
-Request = TypeVar("Request", bound=Message)
-Response = TypeVar("Response")
+# Methods keep the names of their parameters, which are part of what a servicer promises.
+Answer = TypeVar("Answer", bound=Callable[..., Awaitable[Any]])
+Stream = TypeVar("Stream", bound=Callable[..., AsyncGenerator[Any, None]])
 T = TypeVar("T")
 Context = grpc.aio.ServicerContext[Any, Any]
 
 _log = logging.getLogger(__name__)
 
 
-def answers(
-    method: Callable[[Servicer, Request, Context], Awaitable[Response]],
-) -> Callable[[Servicer, Request, Context], Awaitable[Response]]:
+def answers(method: Answer) -> Answer:
     """A call with one answer: refuse unknown fields, turn failures into statuses, let no bug's text out."""
 
     @functools.wraps(method)
-    async def call(servicer: Servicer, request: Request, context: Context) -> Response:
+    async def call(servicer: object, request: Message, context: Context) -> Any:
         try:
             check_request(request)
             return await method(servicer, request, context)
@@ -39,16 +38,14 @@ def answers(
         except Exception:  # noqa: BLE001  # whatever bug it was, its text stays here
             await _fail(context)
 
-    return call
+    return cast(Answer, call)
 
 
-def streams(
-    method: Callable[[Servicer, Request, Context], AsyncGenerator[Response, None]],
-) -> Callable[[Servicer, Request, Context], AsyncGenerator[Response, None]]:
+def streams(method: Stream) -> Stream:
     """A call with a stream of answers, in the same manner."""
 
     @functools.wraps(method)
-    async def call(servicer: Servicer, request: Request, context: Context) -> AsyncGenerator[Response, None]:
+    async def call(servicer: object, request: Message, context: Context) -> AsyncGenerator[Any, None]:
         try:
             check_request(request)
             async with aclosing(method(servicer, request, context)) as responses:
@@ -59,7 +56,7 @@ def streams(
         except Exception:  # noqa: BLE001  # whatever bug it was, its text stays here
             await _fail(context)
 
-    return call
+    return cast(Stream, call)
 
 
 async def refuse(context: Context, error: HeptalogError) -> NoReturn:
@@ -82,10 +79,16 @@ class Readers:
 
     def __init__(self, threads: int) -> None:
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="heptalog-reader")
+        self._gate = Lock()
+        self._is_closed = False
 
     async def run(self, work: Callable[[], T]) -> T:
         """Do this in a reader's thread. Who is cancelled waits for its end: nothing is closed that is being read."""
-        future = asyncio.get_running_loop().run_in_executor(self._pool, work)
+        with self._gate:
+            # A stream that outlives the drain may still come here.
+            if self._is_closed:
+                raise Unavailable(Code.DRAINING, rule="api")
+            future = asyncio.get_running_loop().run_in_executor(self._pool, work)
         try:
             return await asyncio.shield(future)
         except asyncio.CancelledError:
@@ -94,4 +97,6 @@ class Readers:
 
     def close(self) -> None:
         """Wait for what is being read, and stop."""
+        with self._gate:
+            self._is_closed = True
         self._pool.shutdown()

@@ -32,7 +32,7 @@ class Server:
             raise Unavailable(Code.HOST_REFUSED, rule="api", host=settings.host)
         self._app = app
         self._settings = settings
-        self._health = health.aio.HealthServicer()
+        self._health = health.aio.HealthServicer()  # pyright: ignore[reportAttributeAccessIssue]  # made at import
         self._server = grpc.aio.server(
             options=[
                 # Two servers on one port would each get half of the calls.

@@ -67,8 +67,9 @@ class DuckStore:
             self._writer.execute(USE)
             self._counters = self._count()
         except duckdb.Error as error:
+            fault = self._meaning(error)
             self.close()
-            raise self._meaning(error) from error
+            raise fault from error
 
     def append(self, batches: Sequence[Batch], refusals: Sequence[Refusal] = ()) -> list[Head | Conflict]:
         assert_shape(batches)

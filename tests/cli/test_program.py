@@ -1,0 +1,112 @@
+"""The program as a whole: help, version, exit codes, and that a bug of our own is no verdict on a game."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from heptalog.cli.app import app
+from tests.cli.running import run, run_program
+
+COMMANDS = ("serve", "import", "export", "games", "show", "replay", "verify", "diff", "legal", "sql", "demo")
+# What must not be loaded before a command needs it: help answers at once.
+HEAVY = ("grpc", "duckdb", "google.protobuf", "msgspec", "numpy", "rich", "heptalog.replay", "heptalog.service")
+
+
+def test_help_names_every_command_and_the_exit_codes() -> None:
+    ended = run("--help")
+    assert ended.code == 0
+    assert re.findall(r"^  ([a-z]+)  ", ended.out, re.MULTILINE) == list(COMMANDS)
+    assert "1 a game is bad" in " ".join(ended.out.split())
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_explains_itself(command: str) -> None:
+    ended = run(command, "--help")
+    assert ended.code == 0
+    assert f"Usage: root {command}" in ended.out or f"heptalog {command}" in ended.out
+
+
+def test_nothing_heavy_is_loaded_for_help() -> None:
+    script = "import sys, heptalog.cli.app; print(*sys.modules, sep='\\n')"
+    loaded = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
+    assert not [name for name in loaded if name.startswith(HEAVY)]
+
+
+def test_the_version_is_told() -> None:
+    ended = run("--version")
+    assert ended.code == 0
+    assert re.fullmatch(r"heptalog \d+\.\d+\.\d+\S*\n", ended.out)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("fly",),
+        ("verify",),
+        ("replay",),
+        ("replay", "a", "b"),
+        ("verify", "--wrong", "x"),
+        ("verify", "x", "--format", "xml"),
+        ("verify", "x", "--jobs", "many"),
+        ("serve", "x", "--port", "99999"),
+        ("sql", "x"),
+        ("diff",),
+    ],
+)
+def test_wrong_use_is_two(arguments: tuple[str, ...]) -> None:
+    ended = run(*arguments)
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err
+
+
+def test_the_program_is_the_same_by_either_name(game: Path) -> None:
+    ended = run_program("verify", game)
+    module = subprocess.run(
+        [sys.executable, "-m", "heptalog.cli", "verify", game], capture_output=True, text=True, check=False
+    )
+    assert (module.returncode, module.stdout, module.stderr) == ended
+
+
+def test_a_terminal_that_cannot_show_a_name_is_no_traceback(tmp_path: Path) -> None:
+    path = tmp_path / "game.jsonl"
+    line = '{"sequence":0,"gameStarted":{"players":[{"id":"a","name":"Ñandú 七"},{"id":"b"}],"sevenUp":{}}}\n'
+    path.write_text(line, encoding="utf-8")
+    environment = {"PYTHONIOENCODING": "ascii"}
+    assert "\\xd1and\\xfa \\u4e03" in run_program("replay", path, environment=environment).out
+    done = run_program("export", path, environment=environment)
+    assert done.out == line
+
+
+def test_a_file_with_a_name_that_is_not_utf8_can_be_verified(tmp_path: Path, game: Path) -> None:
+    odd = tmp_path / "odd"
+    odd.mkdir()
+    (Path(str(odd)) / b"caf\xe9.jsonl".decode("utf-8", "surrogateescape")).write_bytes(game.read_bytes())
+    ended = run("verify", odd, "--format", "json")
+    assert ended.code == 0
+    assert ended.document[0]["source"].endswith("caf\\xe9.jsonl")
+
+
+def test_our_own_bug_is_told_in_one_line_and_quotes_nothing(game: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise TypeError("the queen of spades")
+
+    monkeypatch.setattr("heptalog.cli.examine.Examiner.advance", fail)
+    result = CliRunner().invoke(app, ["replay", str(game)])
+    assert result.exit_code == 3
+    assert "internal error: TypeError at tests.cli.test_program" in result.stderr
+    assert "spades" not in result.stderr
+
+
+def test_a_full_disk_is_no_traceback(game: Path) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("there is no disk that is always full")
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "heptalog.cli", "replay", game], stdout=full, stderr=subprocess.PIPE, text=True
+        )
+    assert done.returncode == 3
+    assert done.stderr.count("\n") == 1

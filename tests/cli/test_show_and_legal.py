@@ -1,0 +1,109 @@
+"""`heptalog show` and `heptalog legal`: how a game stands for each viewer, and what may be played."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from heptalog.replay.events import Event
+from heptalog.replay.fold import fold_all
+from heptalog.replay.gamefile import encode_line, read_events
+from heptalog.replay.registry import GAMES
+from heptalog.replay.rules import ARBITER, AnyRules
+from tests.cli.given import BRIDGE, bad, bare, write
+from tests.cli.running import run
+
+
+@pytest.mark.parametrize("rules", GAMES, ids=lambda rules: rules.key)
+def test_the_arbiter_sees_every_hand_and_others_only_their_own(rules: AnyRules, tmp_path: Path) -> None:
+    path = write(tmp_path / "game.jsonl", bare(rules, 2, length=12))
+    with path.open("rb") as file:
+        fold = fold_all(event.body for event in read_events(file))
+    hands = rules.view(fold.state, ARBITER).hands  # type: ignore[attr-defined]
+    arbiter = run("show", path, "--format", "json")
+    assert arbiter.code == 0
+    assert arbiter.document["view"]["hands"] == [list(hand) for hand in hands]
+    assert arbiter.document["standing"]["sequence"] == 11
+    public = run("show", path, "--as", "public")
+    seat = run("show", path, "--as", "seat:1")
+    assert (public.code, seat.code) == (0, 0)
+    assert "hand:" not in public.out
+    assert f"hand: {' '.join(hands[1])}" in seat.out
+    text = run("show", path).out
+    assert all(card in text for hand in hands for card in hand)
+
+
+def test_show_goes_back_to_any_event(game: Path) -> None:
+    assert run("show", game, "--at", 0, "--format", "jsonl").lines[0]["standing"]["round"] == 0
+    assert run("show", game, "--at", 59).out == run("show", game).out
+    assert run("show", game, "--at", 60).code == 2
+
+
+def test_show_looks_no_further_than_asked(tmp_path: Path) -> None:
+    path = write(tmp_path / "game.jsonl", bad(bare(length=8)))
+    assert run("show", path, "--at", 7).code == 0
+    assert (run("show", path).code, run("show", path).out) == (1, "")
+
+
+@pytest.mark.parametrize(
+    "viewer", ["seat:4", "seat:", "seat:-1", "seat:x", "seat:٣", "nobody", "", "public:1", "seat:99999999999"]
+)
+def test_a_viewer_that_is_none_is_wrong_use(viewer: str, game: Path) -> None:
+    assert (run("show", game, "--as", viewer).code, run("show", game, "--as", viewer).out) == (2, "")
+
+
+def test_a_closed_game_is_shown_as_it_was_left(tmp_path: Path) -> None:
+    lines = bare(BRIDGE, length=10)
+    closing = {"sequence": 10, "gameClosed": {"reason": "late", "winners": [2]}}
+    path = write(tmp_path / "game.jsonl", [*lines, json.dumps(closing).encode()])
+    ended = run("show", path)
+    assert "over, won by Player 2" in ended.out
+    assert "The arbiter has ended the game: Player 2 wins" in ended.out
+    moves = run("legal", path, "--format", "json")
+    assert (moves.code, moves.document) == (0, [])
+    assert "over" in moves.err
+
+
+@pytest.mark.parametrize("rules", GAMES, ids=lambda rules: rules.key)
+def test_legal_gives_bodies_that_may_be_appended(rules: AnyRules, tmp_path: Path) -> None:
+    lines = bare(rules, 2, length=20)
+    path = write(tmp_path / "game.jsonl", lines)
+    while not (moves := run("legal", path, "--format", "jsonl").lines):
+        lines.pop()
+        write(path, lines)
+    assert run("legal", path, "--format", "json").document == moves
+    assert len(run("legal", path).out.splitlines()) == len(moves)
+    for move in moves:
+        line = json.dumps({"sequence": len(lines), **move}).encode()
+        assert run("verify", write(tmp_path / "next.jsonl", [*lines, line])).code == 0
+
+
+def test_legal_is_cut_down_by_seat_and_number(tmp_path: Path) -> None:
+    path = write(tmp_path / "game.jsonl", bare(BRIDGE, 2, length=9))
+    with path.open("rb") as file:
+        fold = fold_all(event.body for event in read_events(file))
+    (seat,) = fold.state.to_act
+    every = run("legal", path, "--format", "jsonl").lines
+    assert run("legal", path, "--seat", seat, "--format", "jsonl").lines == every
+    other = run("legal", path, "--seat", (seat + 1) % 4)
+    assert (other.code, other.out) == (0, "")
+    first = run("legal", path, "--limit", 1, "--format", "jsonl")
+    assert first.lines == every[:1]
+    assert ("there are more" in first.err) == (len(every) > 1)
+    assert run("legal", path, "--seat", 4).code == 2
+
+
+def test_the_table_must_act_where_nobody_may(tmp_path: Path) -> None:
+    path = write(tmp_path / "game.jsonl", bare(length=1))
+    ended = run("legal", path)
+    assert (ended.code, ended.out) == (0, "")
+    assert "the table must deal or draw" in ended.err
+
+
+def test_the_bodies_are_those_of_a_game_file(tmp_path: Path) -> None:
+    lines = bare(length=20)
+    path = write(tmp_path / "game.jsonl", lines)
+    with path.open("rb") as file:
+        fold = fold_all(event.body for event in read_events(file))
+    written = [json.loads(encode_line(Event(20, body))) for body in fold.rules.legal(fold.state)]
+    assert [{"sequence": 20, **move} for move in run("legal", path, "--format", "jsonl").lines] == written
