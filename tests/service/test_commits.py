@@ -201,7 +201,7 @@ def another_writer(service: Service, game_id: str, count: int = 1) -> Callable[[
     "count",
     [
         # The second batch of ours then names the sequence of an event that is not the one it was chained to.
-        pytest.param(1, marks=pytest.mark.xfail(strict=True, reason="stores compare sequences and not hashes")),
+        1,
         2,
     ],
 )

@@ -39,7 +39,7 @@ class AppendEventsRequest(_message.Message):
     expected_no_game: _builtins.bool
     """That there is no such game."""
     expected_hash: _builtins.bytes
-    """The hash of the last recorded event, for who wants to be sure of its content too."""
+    """The hash of the last recorded event, for who wants to be sure of its content too; with expected_sequence only."""
     imported: _builtins.bool
     """Whether the events come from another record, and bring their recorded-at and their chain with them."""
     @_builtins.property
@@ -79,7 +79,7 @@ class AppendEventsResponse(_message.Message):
     """Whether all of them had been recorded before."""
     @_builtins.property
     def head(self) -> _games_pb2.Head:
-        """The head of the game."""
+        """The head of the game as these events left it."""
 
     @_builtins.property
     def sequences(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:

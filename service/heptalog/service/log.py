@@ -73,6 +73,9 @@ def append_of(request: log_pb2.AppendEventsRequest) -> Append:
             expected = request.expected_sequence
         case "expected_no_game" if request.expected_no_game:
             expected = NO_GAME
+            if request.expected_hash:
+                problem = "a game that is not there has no hash"
+                raise Malformed(Code.FIELD_INVALID, rule="api", field="expected_hash", problem=problem)
         case _:
             problem = "an append names the sequence it expects, or that there is no such game"
             raise Malformed(Code.FIELD_INVALID, rule="api", field="expected", problem=problem)

@@ -4,8 +4,8 @@ A store holds, for each game, its records in sequence, and for all games the one
 position, 1, 2, 3 … without gaps, given inside the commit. The promises, each of them a test in `tests/contract`:
 
 - `append` is one durable commit of any number of batches. When it returns they are on disk; when it raises, nothing of
-  any of them is there. A batch whose game has another head than it names is answered with a Conflict, changes nothing
-  and never fails its neighbours; batches of one game in one commit follow each other.
+  any of them is there. A batch whose game has another head than the one it names and is chained to is answered with a
+  Conflict, changes nothing and never fails its neighbours; batches of one game in one commit follow each other.
 - Nothing is visible to any reader before it is durable, and a record is never changed, moved or removed.
 - What is read is what was written, byte for byte.
 - Readers do not wait for the writer, and each sees one moment from beginning to end.
@@ -149,6 +149,13 @@ class LogStore(Protocol):
         """
         ...
 
+    def read_games(self, game_ids: Sequence[str]) -> Records:
+        """The records of several games, each whole and in sequence, one game after the other in the order given.
+
+        For who reads many games: far fewer questions than one by one. A game that is not there has no records.
+        """
+        ...
+
     def read_all(self, *, start: int | None = None, limit: int = 0, is_backwards: bool = False) -> Records:
         """All games' records by position from `start` on (absent: the beginning, or the end backwards); 0 is all."""
         ...
@@ -163,6 +170,10 @@ class LogStore(Protocol):
 
     def endings(self, game_id: str) -> Iterator[Ending]:
         """Every change of a game's status, in sequence."""
+        ...
+
+    def endings_of(self, game_ids: Sequence[str]) -> dict[str, tuple[Ending, ...]]:
+        """The same of several games; one that is not there, or that goes on, has none."""
         ...
 
     def refusals(self, game_id: str = "") -> Iterator[Refusal]:

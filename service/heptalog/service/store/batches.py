@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from heptalog.replay.chain import GENESIS
 from heptalog.replay.codec import hash_in
 from heptalog.replay.errors import Code, Conflict
 from heptalog.replay.events import GameStarted, snake_name
@@ -11,9 +12,10 @@ from heptalog.service.store import NO_GAME, Batch, Head
 def conflict(batch: Batch, head: Head | None) -> Conflict | None:
     """Why a batch may not follow this head, or None where it may."""
     actual = NO_GAME if head is None else head.sequence
-    if batch.expected == actual:
+    # Another writer may have taken the same sequence: only the hash says that it is the same event.
+    if batch.expected == actual and batch.entries[0].event.previous_hash == (GENESIS if head is None else head.hash):
         return None
-    if batch.expected == NO_GAME:
+    if batch.expected == NO_GAME and head is not None:
         return Conflict(Code.GAME_EXISTS, rule="append", game_id=batch.game_id)
     head_hash = "" if head is None else head.hash.hex()
     return Conflict(Code.SEQUENCE_MISMATCH, rule="append", expected=batch.expected, actual=actual, head_hash=head_hash)

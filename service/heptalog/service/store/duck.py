@@ -20,7 +20,7 @@ from heptalog.replay.errors import Code, Conflict, HeptalogError, Unavailable
 from heptalog.service.store import Batch, Ending, GameEntry, GameFilter, Head, Records, Refusal
 from heptalog.service.store.batches import assert_shape, conflict
 from heptalog.service.store.duck_faults import is_fatal, meaning
-from heptalog.service.store.duck_read import Snapshot
+from heptalog.service.store.duck_read import NUMBER, Snapshot, nothing
 from heptalog.service.store.duck_write import Accepted, write
 from heptalog.service.store.migrate import USE, open_database
 
@@ -58,13 +58,16 @@ class DuckStore:
         self._is_broken = False
         self._writing = Lock()
         self._opening = Lock()
+        self._finding = Lock()
         self._snapshots: WeakSet[Snapshot] = WeakSet()
         self._live: dict[str, _Live] = {}
         # Only ever asked for further connections, by one thread at a time.
         self._root = open_database(self.path, is_read_only=is_read_only)
         self._writer = self._root.cursor()
+        self._finder = self._root.cursor()
         try:
             self._writer.execute(USE)
+            self._finder.execute(USE)
             self._counters = self._count()
         except duckdb.Error as error:
             fault = self._meaning(error)
@@ -88,9 +91,11 @@ class DuckStore:
         live = self._live.get(game_id)
         if live is not None:
             return live.head
+        number = self._number(game_id)
+        if number is None:
+            return None
         with closing(self._snapshot()) as snapshot:
-            number = snapshot.number(game_id)
-            return None if number is None else snapshot.heads_of([number])[number]
+            return snapshot.heads_of([number])[number]
 
     def heads(self) -> Iterator[tuple[str, Head]]:
         return self._snapshot().heads()
@@ -102,7 +107,13 @@ class DuckStore:
     def read_game(
         self, game_id: str, *, start: int | None = None, limit: int = 0, is_backwards: bool = False
     ) -> Records:
-        return self._snapshot().read_game(game_id, start=start, limit=limit, is_backwards=is_backwards)
+        number = self._number(game_id)
+        if number is None:
+            return nothing()
+        return self._snapshot().read_game(game_id, number, start=start, limit=limit, is_backwards=is_backwards)
+
+    def read_games(self, game_ids: Sequence[str]) -> Records:
+        return self._snapshot().read_games(game_ids)
 
     def read_all(self, *, start: int | None = None, limit: int = 0, is_backwards: bool = False) -> Records:
         return self._snapshot().read_all(start=start, limit=limit, is_backwards=is_backwards)
@@ -118,6 +129,10 @@ class DuckStore:
     def endings(self, game_id: str) -> Iterator[Ending]:
         return self._snapshot().endings(game_id)
 
+    def endings_of(self, game_ids: Sequence[str]) -> dict[str, tuple[Ending, ...]]:
+        with closing(self._snapshot()) as snapshot:
+            return snapshot.endings_of(game_ids)
+
     def refusals(self, game_id: str = "") -> Iterator[Refusal]:
         return self._snapshot().refusals(game_id)
 
@@ -129,6 +144,7 @@ class DuckStore:
             for snapshot in snapshots:
                 snapshot.abort()
             with suppress(duckdb.Error):  # a database that is broken cannot be put in order any more
+                self._finder.close()
                 self._writer.close()
                 self._root.close()
 
@@ -162,9 +178,9 @@ class DuckStore:
         found = {game_id: self._live.get(game_id) for game_id in game_ids}
         live = {game_id: game for game_id, game in found.items() if game is not None}
         unknown = [game_id for game_id, game in found.items() if game is None]
-        if unknown:
+        numbers = {game_id: number for game_id in unknown if (number := self._number(game_id)) is not None}
+        if numbers:
             with closing(self._snapshot()) as snapshot:
-                numbers = snapshot.numbers(unknown)
                 heads = snapshot.heads_of(list(numbers.values()))
             live |= {game_id: _Live(number, heads[number]) for game_id, number in numbers.items()}
         return live
@@ -213,6 +229,19 @@ class DuckStore:
         return _Counters(*row)
 
     # The readers' side, any thread.
+
+    def _number(self, game_id: str) -> int | None:
+        """A game's number, by one question without a moment: most games that are asked for like this are new."""
+        live = self._live.get(game_id)
+        if live is not None:
+            return live.number
+        with self._finding:
+            self._check_open()
+            try:
+                row = self._finder.execute(NUMBER, [game_id]).fetchone()
+            except duckdb.Error as error:
+                raise self._meaning(error) from error
+        return None if row is None else row[0]
 
     def _snapshot(self) -> Snapshot:
         with self._opening:

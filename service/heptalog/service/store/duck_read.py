@@ -5,7 +5,7 @@ another, so every question holds its lock, and no result is left half read: what
 question in the same moment.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from threading import Lock
 from typing import Any, Final, TypeAlias
@@ -24,6 +24,8 @@ PIECE_FIRST: Final = 512
 PIECE_MAX: Final = 16_384
 # How many names of games an iterator over all of them remembers.
 NAMES_MAX: Final = 65_536
+# How many whole games are read with one question.
+GAMES_AT_ONCE: Final = 64
 
 Row: TypeAlias = tuple[Any, ...]
 Translate: TypeAlias = Callable[[duckdb.Error], Exception]
@@ -36,7 +38,16 @@ _GAME: Final = """
     SELECT position, sequence, event FROM log.events
     WHERE game_number = ? AND sequence BETWEEN ? AND ? ORDER BY sequence
 """
-_NUMBER: Final = "SELECT game_number FROM log.games WHERE game_id = ?"
+NUMBER: Final = "SELECT game_number FROM log.games WHERE game_id = ?"
+_GAMES_WHOLE: Final = """
+    SELECT position, game_number, sequence, event FROM log.events
+    WHERE game_number BETWEEN ? AND ? AND game_number IN (SELECT unnest(?::BIGINT[]))
+    ORDER BY game_number, sequence
+"""
+_ENDINGS_OF: Final = """
+    SELECT game_number, sequence, status, scores, winners FROM log.endings
+    WHERE game_number IN (SELECT unnest(?::BIGINT[])) ORDER BY game_number, sequence
+"""
 _HEAD: Final = "SELECT max(sequence), max(position) FROM log.events WHERE game_number = ?"
 _NAMES: Final = "SELECT game_number, game_id FROM log.games WHERE game_number IN (SELECT unnest(?::BIGINT[]))"
 _NUMBERS: Final = "SELECT game_id, game_number FROM log.games WHERE game_id IN (SELECT unnest(?::VARCHAR[]))"
@@ -130,7 +141,7 @@ class Snapshot:
 
     def number(self, game_id: str) -> int | None:
         """A game's number."""
-        rows = self.rows(_NUMBER, [game_id])
+        rows = self.rows(NUMBER, [game_id])
         return rows[0][0] if rows else None
 
     def numbers(self, game_ids: list[str]) -> dict[str, int]:
@@ -196,12 +207,9 @@ class Snapshot:
         finally:
             self.close()
 
-    def read_game(self, game_id: str, *, start: int | None, limit: int, is_backwards: bool) -> Records:
+    def read_game(self, game_id: str, number: int, *, start: int | None, limit: int, is_backwards: bool) -> Records:
         """One game's records by sequence."""
         try:
-            number = self.number(game_id)
-            if number is None:
-                return
             ((last, _),) = self.rows(_HEAD, [number])
             for low, high in _pieces(start, limit, first=0, last=last, is_backwards=is_backwards):
                 rows = self.rows(_GAME, [number, low, high])
@@ -210,6 +218,28 @@ class Snapshot:
                     yield Stored(position, game_id, sequence, record)
         finally:
             self.close()
+
+    def read_games(self, game_ids: Sequence[str]) -> Records:
+        """The records of several games, one after the other; a few at a time, so that little is held."""
+        try:
+            for at in range(0, len(game_ids), GAMES_AT_ONCE):
+                some = game_ids[at : at + GAMES_AT_ONCE]
+                numbers = self.numbers(list(dict.fromkeys(some)))
+                games = self._whole(list(numbers.values()))
+                for game_id in some:
+                    for position, sequence, record in games.get(numbers.get(game_id, 0), ()):
+                        yield Stored(position, game_id, sequence, record)
+        finally:
+            self.close()
+
+    def _whole(self, numbers: list[int]) -> dict[int, list[Row]]:
+        games: dict[int, list[Row]] = {}
+        if numbers:
+            for position, number, *rest in self.rows(_GAMES_WHOLE, [min(numbers), max(numbers), numbers]):
+                games.setdefault(number, []).append((position, *rest))
+        for rows in games.values():
+            _check_whole([row[1] for row in rows], 0, rows[-1][1])
+        return games
 
     def heads(self) -> Iterator[tuple[str, Head]]:
         """Every game's id and head."""
@@ -232,6 +262,14 @@ class Snapshot:
         finally:
             self.close()
 
+    def endings_of(self, game_ids: Sequence[str]) -> dict[str, tuple[Ending, ...]]:
+        """Every change of the status of several games."""
+        numbers = self.numbers(list(dict.fromkeys(game_ids)))
+        found: dict[int, list[Ending]] = {}
+        for number, sequence, status, scores, winners in self.rows(_ENDINGS_OF, [list(numbers.values())]):
+            found.setdefault(number, []).append(Ending(sequence, Status(status), tuple(scores), tuple(winners)))
+        return {game_id: tuple(found.get(numbers.get(game_id, 0), ())) for game_id in game_ids}
+
     def refusals(self, game_id: str) -> Iterator[Refusal]:
         """What was refused."""
         after = 0
@@ -248,6 +286,11 @@ class Snapshot:
             names.clear()
         if unknown := numbers - names.keys():
             names.update(self.rows(_NAMES, [list(unknown)]))
+
+
+def nothing() -> Records:
+    """No records at all."""
+    yield from ()
 
 
 def _entry(row: Row, head: Head) -> GameEntry:

@@ -79,6 +79,13 @@ class MemoryStore:
             records = list(game.records) if game else []
         return _span(records, None if start is None else start, limit=limit, is_backwards=is_backwards)
 
+    def read_games(self, game_ids: Sequence[str]) -> Records:
+        with self._lock:
+            self._check_open()
+            games = [self._games[game_id] for game_id in game_ids if game_id in self._games]
+            records = [stored for game in games for stored in game.records]
+        return _records(records)
+
     def read_all(self, *, start: int | None = None, limit: int = 0, is_backwards: bool = False) -> Records:
         with self._lock:
             self._check_open()
@@ -103,6 +110,9 @@ class MemoryStore:
             self._check_open()
             game = self._games.get(game_id)
             return iter(list(game.endings) if game else [])
+
+    def endings_of(self, game_ids: Sequence[str]) -> dict[str, tuple[Ending, ...]]:
+        return {game_id: tuple(self.endings(game_id)) for game_id in game_ids}
 
     def refusals(self, game_id: str = "") -> Iterator[Refusal]:
         with self._lock:
