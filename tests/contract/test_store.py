@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from heptalog.replay.errors import Code, Unavailable
-from heptalog.service.store import NO_GAME, Batch, Head, LogStore
+from heptalog.service.store import NO_GAME, Batch, Entry, Head, LogStore
 from heptalog.service.store.memory import MemoryStore
 from tests.contract.given import (
     appended,
@@ -94,6 +94,17 @@ def test_a_conflict_never_fails_its_neighbours(store: LogStore) -> None:
     assert refused(second)[0] is Code.SEQUENCE_MISMATCH
     assert third == Head(5, game(1)[5].event.hash, 9)
     assert list(store.read_all()) == as_stored([*game(1)[:4], *game(2)[:3], *game(1)[4:6]])
+
+
+def test_the_same_sequence_with_another_hash_conflicts(store: LogStore) -> None:
+    """Somebody else may have recorded another event under the sequence that a batch names."""
+    appended(store, batch_of(game(1)[:4]))
+    entry = game(1)[4]
+    other = Entry(entry.record, replace(entry.event, previous_hash=bytes(32)))
+    code, facts = refused(store.append([batch_of([other])])[0])
+    assert code is Code.SEQUENCE_MISMATCH
+    assert facts == {"expected": 3, "actual": 3, "head_hash": game(1)[3].event.hash.hex()}
+    assert store.position() == 4
 
 
 def test_batches_of_one_game_in_one_commit_follow_each_other(store: LogStore) -> None:

@@ -126,6 +126,15 @@ def test_endings_are_those_of_the_fold(store: LogStore) -> None:
     assert reopened > 0
 
 
+def test_endings_of_several_games_are_those_of_each(store: LogStore) -> None:
+    games = whole_games(ruling_rate=0.2)
+    fill(store, games)
+    names = [entries[0].event.game_id for entries in games]
+    found = store.endings_of([*names, "unknown"])
+    assert found == {name: tuple(store.endings(name)) for name in [*names, "unknown"]}
+    assert any(len(endings) > 1 for endings in found.values())
+
+
 def test_endings_of_a_game_that_is_not_there(store: LogStore) -> None:
     assert list(store.endings("game-1")) == []
 

@@ -57,10 +57,22 @@ def test_a_long_game_and_a_long_log_come_whole(store: LogStore) -> None:
     assert list(store.read_all(is_backwards=True)) == as_stored(entries)[::-1]
 
 
+def test_several_games_come_one_after_the_other(store: LogStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the order given, each whole, however they lie in the log and however many are read at once."""
+    monkeypatch.setattr(duck_read, "GAMES_AT_ONCE", 2)
+    written = as_stored(fill(store, [game(number) for number in range(5)], size=2))
+    names = ["game-3", "game-0", "unknown", "game-4", "game-3", "game-1"]
+    expected = [stored for name in names for stored in written if stored.game_id == name]
+    assert list(store.read_games(names)) == expected
+    assert list(store.read_games(["unknown"])) == []
+    assert list(store.read_games([])) == []
+
+
 READINGS: dict[str, Callable[[LogStore], Iterator[object]]] = {
     "read_all": lambda store: store.read_all(),
     "read_all backwards": lambda store: store.read_all(is_backwards=True),
     "read_game": lambda store: store.read_game("game-1"),
+    "read_games": lambda store: store.read_games(["game-1", "game-9"]),
     "read_game backwards": lambda store: store.read_game("game-1", is_backwards=True),
     "read_game not there yet": lambda store: store.read_game("game-9"),
     "heads": lambda store: store.heads(),

@@ -126,6 +126,9 @@ class TriedStore:
     def read_all(self, *, start: int | None = None, limit: int = 0, is_backwards: bool = False) -> Records:
         return self._counted(self.inner.read_all(start=start, limit=limit, is_backwards=is_backwards))
 
+    def read_games(self, game_ids: Sequence[str]) -> Records:
+        return self._counted(self.inner.read_games(game_ids))
+
     def _counted(self, records: Records) -> Records:
         with self._lock:
             self.reader_count += 1
@@ -161,6 +164,9 @@ class TriedStore:
 
     def endings(self, game_id: str) -> Iterator[Ending]:
         return self.inner.endings(game_id)
+
+    def endings_of(self, game_ids: Sequence[str]) -> dict[str, tuple[Ending, ...]]:
+        return self.inner.endings_of(game_ids)
 
     def refusals(self, game_id: str = "") -> Iterator[Refusal]:
         return self.inner.refusals(game_id)

@@ -1,21 +1,29 @@
 """What is open while a command works: databases for reading, and connections to servers, each opened once."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
 from heptalog.replay.errors import Code, Corrupt, HeptalogError, Unavailable
 
 if TYPE_CHECKING:
     from heptalog.service.client import Client
+    from heptalog.service.store import Ending, Stored
     from heptalog.service.store.duck import DuckStore
 
 # A person waits for the answer: a server that is down is told soon.
 TIMEOUT_SECONDS: Final = 10.0
 ATTEMPTS: Final = 3
+
+
+class ReadAhead(NamedTuple):
+    """Some games of a database, in memory."""
+
+    records: "dict[str, list[Stored]]"
+    endings: "dict[str, tuple[Ending, ...]]"
 
 
 class Connections:
@@ -24,6 +32,7 @@ class Connections:
     def __init__(self) -> None:
         self._stores: dict[Path, DuckStore] = {}
         self._clients: dict[str, Client] = {}
+        self._ahead: dict[Path, ReadAhead] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -41,6 +50,29 @@ class Connections:
             with opening(path):
                 self._stores[path] = DuckStore(path, is_read_only=True)
         return self._stores[path]
+
+    def read_ahead(self, path: Path, game_ids: Sequence[str]) -> None:
+        """Read these games at once; they are at hand until others are read ahead. Raises what a store raises."""
+        self._ahead.pop(path, None)
+        store = self.store(path)
+        records: dict[str, list[Stored]] = {game_id: [] for game_id in game_ids}
+        for stored in store.read_games(game_ids):
+            records[stored.game_id].append(stored)
+        self._ahead[path] = ReadAhead(records, store.endings_of(game_ids))
+
+    def records(self, path: Path, game_id: str) -> "Generator[Stored, None, None]":
+        """The records of a game, read ahead or now."""
+        ahead = self._ahead.get(path)
+        if ahead is not None and game_id in ahead.records:
+            return (stored for stored in ahead.records[game_id])
+        return self.store(path).read_game(game_id)
+
+    def endings(self, path: Path, game_id: str) -> "tuple[Ending, ...]":
+        """The changes of a game's status, read ahead or now."""
+        ahead = self._ahead.get(path)
+        if ahead is not None and game_id in ahead.records:
+            return ahead.endings[game_id]
+        return tuple(self.store(path).endings(game_id))
 
     def client(self, target: str) -> "Client":
         """A client of the server at `HOST:PORT`; whether it is there shows at the first call."""

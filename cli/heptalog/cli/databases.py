@@ -33,7 +33,7 @@ class DatabaseGame(Struct, frozen=True):
 
     def entries(self, connections: Connections) -> Iterator[tuple[Event, bytes | None]]:
         """The events as they are recorded, with their public form. Raises NotFound, Corrupt, Unavailable."""
-        records = connections.store(self.path).read_game(self.game_id)
+        records = connections.records(self.path, self.game_id)
         with closing(records):
             is_empty = True
             for stored in records:
@@ -46,8 +46,8 @@ class DatabaseGame(Struct, frozen=True):
         """Raise Corrupt where what the database keeps for readers is not what follows from the events."""
         from heptalog.service.handler import endings_of
 
-        kept = list(connections.store(self.path).endings(self.game_id))
-        derived = list(endings_of(fold))
+        kept = connections.endings(self.path, self.game_id)
+        derived = tuple(endings_of(fold))
         for one, other in zip(kept, derived, strict=False):
             if one != other:
                 raise _endings_differ(min(one.sequence, other.sequence))

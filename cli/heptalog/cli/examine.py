@@ -12,12 +12,14 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, suppress
 from itertools import chain
+from pathlib import Path
 from threading import Thread
 from typing import Final, NamedTuple, TypeAlias
 
 from msgspec import Struct
 
 from heptalog.cli.connections import Connections
+from heptalog.cli.databases import DatabaseGame
 from heptalog.cli.exits import Exit, WrongUse, exit_of_code
 from heptalog.cli.files import Missing
 from heptalog.cli.sources import Game
@@ -60,9 +62,27 @@ def examined(games: Iterable[Game | Missing], connections: Connections, *, jobs:
     first = _taken(remaining, size=SMALL_SIZE, count=SMALL_COUNT)
     following = next(remaining, None)
     if jobs == 1 or len(first) == 1 or (following is None and sum(map(_size_of, first)) < SMALL_SIZE):
-        rest = chain(first, [] if following is None else [following], remaining)
-        return (verdict_on(game, connections) for game in rest)
+        return _here(chain(first, [] if following is None else [following], remaining), connections)
     return _in_parallel(chain(first, [] if following is None else [following], remaining), jobs)
+
+
+def _here(games: Iterator[Game | Missing], connections: Connections) -> Iterator[Verdict]:
+    while chunk := _taken(games, size=_CHUNK_SIZE, count=_CHUNK_COUNT):
+        _read_ahead(chunk, connections)
+        yield from (verdict_on(game, connections) for game in chunk)
+
+
+def _read_ahead(chunk: Chunk, connections: Connections) -> None:
+    """Read the games of a database together, which is many times faster than one by one."""
+    games: dict[Path, list[str]] = {}
+    for game in chunk:
+        if isinstance(game, DatabaseGame):
+            games.setdefault(game.path, []).append(game.game_id)
+    for path, game_ids in games.items():
+        # Where it fails, each game is read by itself, and the bad one tells what is wrong with it.
+        if len(game_ids) > 1:
+            with suppress(HeptalogError):
+                connections.read_ahead(path, game_ids)
 
 
 def verdict_on(game: Game | Missing, connections: Connections) -> Verdict:
@@ -232,4 +252,5 @@ def _end_with_parent() -> None:
 
 def _verdicts_on(chunk: Chunk) -> list[Verdict]:
     with closing(Connections()) as connections:
+        _read_ahead(chunk, connections)
         return [verdict_on(game, connections) for game in chunk]

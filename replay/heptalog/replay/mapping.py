@@ -77,24 +77,42 @@ def writer(part: type[Struct], descriptor: Descriptor) -> Writer:
     """Write `part` into a message of its own."""
     message_class = GetMessageClass(descriptor)
     setters = [(info.name, setter_of(info, descriptor)) for info in fields(part)]
+    names = [name for name, _ in setters]
+    if len(names) > 1 and all(set_ is _plain for _, set_ in setters):
+        # The common, small events: one call fetches all fields.
+        every = attrgetter(*names)
+        return lambda struct: message_class(**dict(zip(names, every(struct), strict=True)))
 
     def write(struct: Struct) -> Message:
-        values = {name: getattr(struct, name) for name, _ in setters}
-        return message_class(**{name: set_(values[name]) for name, set_ in setters if values[name] is not UNSET})
+        given = {}
+        for name, set_ in setters:
+            value = getattr(struct, name)
+            if value is not UNSET:
+                given[name] = set_(value)
+        return message_class(**given)
 
     return write
 
 
 def setter_of(info: FieldInfo, descriptor: Descriptor) -> Writer:
     """What the constructor of a message takes for one field."""
-    kind, is_many, _ = _shape(info.type)
+    kind, is_many, is_optional = _shape(info.type)
     if issubclass(kind, Struct):
         write = writer(kind, message_at(descriptor, info.name))
         return (lambda items: [write(item) for item in items]) if is_many else write
     if issubclass(kind, StrEnum):
         numbers = _numbers(descriptor.fields_by_name[info.name])
         return lambda value: numbers[value]
-    return lambda value: value
+    return _kept if is_optional else _plain
+
+
+def _plain(value: Any) -> Any:
+    return value
+
+
+def _kept(value: Any) -> Any:
+    # As it is, where it is there at all.
+    return value
 
 
 def message_at(descriptor: Descriptor, name: str) -> Descriptor:
