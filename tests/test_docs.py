@@ -1,11 +1,15 @@
 """Documents against the program: generated blocks are up to date, examples run, links lead somewhere."""
 
 import re
+from contextlib import redirect_stdout
+from io import StringIO
 from pathlib import Path
 
 import pytest
 
+from heptalog.service.store.duck import DuckStore
 from tests.support.documents import BLOCKS, ROOT, with_block
+from tests.support.serving import Service
 
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("proto/*.md"), *ROOT.glob("tests/*.md")])
 
@@ -25,3 +29,11 @@ def test_links_lead_somewhere(path: Path) -> None:
     for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", path.read_text()):
         if "://" not in target:
             assert (path.parent / target).exists(), f"{path.name} links to {target}"
+
+
+def test_the_example_of_the_readme_runs(tmp_path: Path) -> None:
+    (example,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    printed = StringIO()
+    with Service(DuckStore(tmp_path / "games.duckdb")) as service, redirect_stdout(printed):
+        exec(compile(example.replace("127.0.0.1:7777", service.target), "README.md", "exec"), {})
+    assert re.fullmatch(r"\(10, 0\) [0-9a-f]{64}\n", printed.getvalue())

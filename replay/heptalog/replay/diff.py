@@ -103,8 +103,7 @@ def _folded(events: Iterable[Event]) -> tuple[Fold | None, Side]:
 def _first_event(left: Sequence[Event], right: Sequence[Event], *, with_envelope: bool) -> Parting | None:
     for index, (one, other) in enumerate(zip_longest(left, right)):
         if one is None or other is None:
-            present = type((one or other).body).__name__
-            kinds = (None, present) if one is None else (present, None)
+            kinds = [None if event is None else type(event.body).__name__ for event in (one, other)]
             return Parting(index, (FieldDifference("event", *kinds),))
         if fields := _event_fields(one, other, with_envelope=with_envelope):
             return Parting(one.sequence, fields)

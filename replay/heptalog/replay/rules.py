@@ -18,22 +18,27 @@ class State(Protocol):
     @property
     def scores(self) -> tuple[int, ...]:
         """One number a side: a pair where pairs play, a seat otherwise. Side `s` has the seats `s`, `s + sides` …"""
+        ...
 
     @property
     def to_act(self) -> tuple[int, ...]:
         """The seats that may act now, ascending; empty where the table must deal or draw, and after the end."""
+        ...
 
     @property
     def round(self) -> int:
         """0 before the first deal, then the number of deals so far."""
+        ...
 
     @property
     def over(self) -> bool:
         """Whether the match is won."""
+        ...
 
     @property
     def winners(self) -> tuple[int, ...]:
         """The seats that won, ascending; empty before the end."""
+        ...
 
 
 class Viewer(Struct, frozen=True):
@@ -54,12 +59,15 @@ class Words(Protocol[S_contra]):
 
     def event(self, body: Body, names: Sequence[str]) -> str:
         """One readable line for what happened."""
+        ...
 
     def outcome(self, outcome: Outcome, names: Sequence[str]) -> str:
         """One readable phrase for what followed from it."""
+        ...
 
     def table(self, state: S_contra, names: Sequence[str]) -> list[str]:
         """The table as it lies, hands included, as a few lines of text."""
+        ...
 
 
 class Rules(Protocol[S]):
@@ -75,21 +83,27 @@ class Rules(Protocol[S]):
 
     def initial(self, started: GameStarted) -> S:
         """The state after `gameStarted`. Raises Refused where the players or an option are out of range."""
+        ...
 
     def check(self, state: S, body: Body) -> None:
         """Raise Refused unless this may happen now. Changes nothing."""
+        ...
 
     def apply(self, state: S, body: Body) -> tuple[S, tuple[Outcome, ...]]:
         """The next state and what follows. Only after check; cannot refuse."""
+        ...
 
     def legal(self, state: S) -> Iterator[Body]:
         """Every move of the seats that may act now, lazily: discards can be tens of thousands."""
+        ...
 
     def deal(self, state: S, choose: Choose) -> Body:
         """What the table does next where no seat may act: deals, draws or runs cards, by chance from outside."""
+        ...
 
     def view(self, state: S, viewer: Viewer) -> Struct:
         """What one viewer may see; its type has nowhere to put a secret."""
+        ...
 
 
 AnyRules: TypeAlias = Rules[Any]
