@@ -4,6 +4,9 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
+DEVELOPED := $(VENV)/.developed
+
+LOCK   := uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test check gen bless bench lock clean
@@ -11,6 +14,7 @@ READY  := $(VENV)/.ready
 help: ## say what there is
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
+# The program alone, and with what it takes to work on it.
 $(READY): requirements.lock pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed")'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -18,13 +22,17 @@ $(READY): requirements.lock pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	touch $@
 
+$(DEVELOPED): $(READY) requirements-dev.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock
+	touch $@
+
 demo: $(READY) ## record, replay, verify and diff games of all three kinds on a real server
 	$(BIN)/heptalog demo
 
-test: $(READY) ## run the whole suite
+test: $(DEVELOPED) ## run the whole suite
 	$(BIN)/python -m pytest -n 2 $(PYTEST_ARGS)
 
-check: $(READY) ## generated code, lint, format and types
+check: $(DEVELOPED) ## generated code, lint, format and types
 	$(BIN)/python proto/gen.py --check
 	cd proto && ../$(BIN)/buf lint
 	$(BIN)/ruff check .
@@ -32,17 +40,18 @@ check: $(READY) ## generated code, lint, format and types
 	$(BIN)/mypy
 	$(BIN)/pyright --warnings
 
-gen: $(READY) ## generate the protobuf code and its stubs
+gen: $(DEVELOPED) ## generate the protobuf code and its stubs
 	$(BIN)/python proto/gen.py
 
-bless: $(READY) ## rewrite golden texts and generated documents; read the difference before the commit
+bless: $(DEVELOPED) ## rewrite golden texts and generated documents; read the difference before the commit
 	$(BIN)/python -m pytest --bless tests/golden tests/test_docs.py
 
 bench: $(READY) ## measure the core beside its floor
 	$(BIN)/python -m bench $(BENCH_ARGS)
 
 lock: ## pin every dependency with its hashes (needs uv)
-	uv pip compile pyproject.toml --group dev --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url -o requirements.lock
+	$(LOCK) --group dev -o requirements-dev.lock
+	$(LOCK) --group build -c requirements-dev.lock -o requirements.lock
 
 clean: ## remove the virtual environment and caches
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

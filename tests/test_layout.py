@@ -141,10 +141,22 @@ def test_every_game_has_the_same_files() -> None:
         assert {path.name for path in game.glob("*.py")} == GAME_FILES, game.name
 
 
-def test_the_lock_names_no_host() -> None:
-    lock = (ROOT / "requirements.lock").read_text()
-    assert "://" not in lock
+@pytest.mark.parametrize("name", ["requirements.lock", "requirements-dev.lock"])
+def test_a_lock_has_hashes_and_names_no_host(name: str) -> None:
+    lock = (ROOT / name).read_text()
+    pinned = re.findall(r"^[\w.-]+(?:\[\w+\])?==.*", lock, re.MULTILINE)
+    assert len(pinned) > 10
+    assert all(line.endswith("\\") for line in pinned), "every pin is followed by its hashes"
     assert "--hash=sha256:" in lock
+    assert "://" not in lock
+
+
+def test_the_locks_agree() -> None:
+    pins = [
+        set(re.findall(r"^([\w.-]+(?:\[\w+\])?==\S+(?: ; [^\\]+)?)", (ROOT / name).read_text(), re.MULTILINE))
+        for name in ("requirements.lock", "requirements-dev.lock")
+    ]
+    assert pins[0] <= pins[1]
 
 
 def test_the_generated_code_runs_on_the_declared_floors() -> None:
