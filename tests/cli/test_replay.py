@@ -91,7 +91,7 @@ def test_text_from_outside_cannot_move_the_cursor(tmp_path: Path) -> None:
     note = {"sequence": 5, "noteAdded": {"text": "\x1b[2Jgone\nnext"}}
     path = write(tmp_path / "game.jsonl", [*lines, json.dumps(note).encode()])
     out = run("replay", path).out
-    assert r"remark: \x1b[2Jgone\nnext" in out
+    assert r"Remark: \x1b[2Jgone\nnext" in out
     assert "\x1b" not in out
 
 

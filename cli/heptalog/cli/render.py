@@ -179,11 +179,11 @@ def _tree(value: Any, *, depth: int) -> Iterator[str]:
         if isinstance(item, dict):
             yield title
             yield from _tree(item, depth=depth + 1)
-        elif isinstance(item, list) and any(isinstance(part, dict) for part in item):
+        elif isinstance(item, list | tuple) and any(isinstance(part, dict) for part in item):
             yield title
             for part in item:
                 yield f"{margin}  - " + ", ".join(f"{_words(key)} {plain(inner)}" for key, inner in part.items())
-        elif isinstance(item, list) and any(isinstance(part, list) for part in item):
+        elif isinstance(item, list | tuple) and any(isinstance(part, list | tuple) for part in item):
             yield title
             yield from (f"{margin}  {number}: {plain(part)}" for number, part in enumerate(item))
         else:

@@ -1,7 +1,7 @@
 """A recorded game told to people: each game's own words, and those for what every game has."""
 
 from collections.abc import Sequence
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 from heptalog.replay.events import Body, GameClosed, GameStarted, MovesRetracted, NoteAdded, Options
 from heptalog.replay.fold import Closed, Fold
@@ -10,8 +10,6 @@ from heptalog.replay.outcomes import GameEndedByArbiter, MovesTakenBack, Outcome
 from heptalog.replay.rules import AnyRules, State
 
 Names: TypeAlias = Sequence[str]
-
-_TITLES: Final = {"seven_rocks": "Seven Rocks", "seven_up": "Seven Up", "seven_bridge": "Seven Bridge"}
 
 
 def names_of(started: GameStarted) -> tuple[str, ...]:
@@ -25,7 +23,7 @@ def names_of(started: GameStarted) -> tuple[str, ...]:
 
 def title_of(ruleset: str) -> str:
     """A game's name as people write it: `seven_up` is Seven Up."""
-    return _TITLES.get(ruleset, ruleset.replace("_", " ").title())
+    return ruleset.replace("_", " ").title()
 
 
 def tell_event(rules: AnyRules, body: Body, names: Names) -> str:
@@ -35,11 +33,11 @@ def tell_event(rules: AnyRules, body: Body, names: Names) -> str:
             options = tell_options(body.rules)
             return f"{_listed(names)} begin {title_of(rules.key)}" + (f" ({options})" if options else "")
         case MovesRetracted(to_sequence=to_sequence, reason=reason):
-            return f"the arbiter takes back what came after {to_sequence}" + _because(reason)
+            return f"The arbiter takes back what came after {to_sequence}" + _because(reason)
         case GameClosed(reason=reason):
-            return "the arbiter ends the game" + _because(reason)
+            return "The arbiter ends the game" + _because(reason)
         case NoteAdded(text=text):
-            return f"remark: {printable(text)}"
+            return f"Remark: {printable(text)}"
         case _:
             return rules.words.event(body, names)
 

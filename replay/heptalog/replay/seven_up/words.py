@@ -84,7 +84,7 @@ def _dealer_drawn(body: DealerDrawn, names: Names) -> str:
 
 
 def _cards_dealt(body: CardsDealt, names: Names) -> str:
-    return f"six cards each, {body.turned} is turned"
+    return f"Six cards each, {body.turned} is turned"
 
 
 def _trump_decided(body: TrumpDecided, names: Names) -> str:
@@ -93,7 +93,7 @@ def _trump_decided(body: TrumpDecided, names: Names) -> str:
 
 
 def _cards_run(body: CardsRun, names: Names) -> str:
-    return f"three cards more for elder hand and dealer, {body.turned} is turned"
+    return f"Three cards more for elder hand and dealer, {body.turned} is turned"
 
 
 def _cards_discarded(body: CardsDiscarded, names: Names) -> str:
@@ -107,7 +107,7 @@ def _card_played(body: CardPlayed, names: Names) -> str:
 
 
 def _infraction_called(body: InfractionCalled, names: Names) -> str:
-    return f"the arbiter calls an infraction by {_name(body.seat, names)}"
+    return f"The arbiter calls an infraction by {_name(body.seat, names)}"
 
 
 def _jack_turned(outcome: JackTurned, names: Names) -> str:
