@@ -22,9 +22,9 @@ from heptalog.replay.errors import HeptalogError, Malformed
 from heptalog.replay.events import CardHand, Event
 from heptalog.replay.gamefile import decode_line, encode_line, read_events
 from heptalog.replay.registry import GAMES
+from heptalog.replay.sentences import sentence
 from heptalog.replay.seven_up.events import CardsRun
 from heptalog.replay.verify import Examiner, verify
-from heptalog.replay.words import sentence
 from heptalog.v1 import event_pb2 as pb
 from tests.support.evidence import Recorded, lines_of, recorded, redacted
 from tests.support.play import play

@@ -13,7 +13,7 @@ from heptalog.replay.events import Body, CardPlayed, Event, TurnPassed
 from heptalog.replay.fold import fold_all
 from heptalog.replay.registry import GAMES
 from heptalog.replay.rules import AnyRules
-from heptalog.replay.words import sentence
+from heptalog.replay.sentences import sentence
 from heptalog.service.appends import Append
 from heptalog.service.store import NO_GAME
 from heptalog.v1 import games_pb2, games_pb2_grpc, log_pb2

@@ -9,7 +9,7 @@ from google.protobuf.descriptor_pb2 import DescriptorProto, FieldDescriptorProto
 from grpc_tools import protoc
 
 from heptalog.replay.errors import Code, error_of
-from heptalog.replay.words import SENTENCES
+from heptalog.replay.sentences import SENTENCES
 from heptalog.service.status import status_code
 
 ROOT = Path(__file__).parent.parent.parent

@@ -16,8 +16,8 @@ from heptalog.replay.errors import HeptalogError
 from heptalog.replay.events import Event, GameStarted, Options, camel_name
 from heptalog.replay.gamefile import options_given, options_of, rfc3339
 from heptalog.replay.registry import rules_of
-from heptalog.replay.telling import names_of, printable, tell_event, tell_options, tell_outcome
-from heptalog.replay.words import sentence
+from heptalog.replay.sentences import sentence
+from heptalog.replay.words import names_of, printable, tell_event, tell_options, tell_outcome
 
 Events: TypeAlias = Sequence[Event]
 

@@ -27,7 +27,7 @@ from heptalog.replay.events import GameStarted, Player
 from heptalog.replay.fold import Fold
 from heptalog.replay.registry import GAMES
 from heptalog.replay.rules import AnyRules
-from heptalog.replay.telling import title_of
+from heptalog.replay.words import title_of
 from heptalog.service.client import Client
 
 _PLAYERS: Final = (Player("ana", "Ana"), Player("bo", "Bo"), Player("chie", "Chie"), Player("dag", "Dag"))

@@ -80,7 +80,7 @@ def _under_options(game: "Game", texts: list[str], connections: "Connections", f
     from heptalog.replay.alternative import under
     from heptalog.replay.errors import Refused
     from heptalog.replay.events import GameStarted
-    from heptalog.replay.words import sentence
+    from heptalog.replay.sentences import sentence
 
     events, verdict = loaded(game, connections)
     if code := _told((verdict,)):

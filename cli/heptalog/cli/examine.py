@@ -26,8 +26,8 @@ from heptalog.cli.sources import Game
 from heptalog.replay.errors import Code, HeptalogError, NotFound, Unavailable
 from heptalog.replay.events import Event
 from heptalog.replay.fold import Fold, Outcomes
+from heptalog.replay.sentences import sentence
 from heptalog.replay.verify import Examiner, verify
-from heptalog.replay.words import sentence
 
 Chunk: TypeAlias = list[Game | Missing]
 

@@ -94,7 +94,7 @@ def _failed(error: Exception) -> int:
     from heptalog.cli.examine import Found
     from heptalog.cli.render import finding_text
     from heptalog.replay.errors import HeptalogError
-    from heptalog.replay.words import sentence
+    from heptalog.replay.sentences import sentence
 
     if isinstance(error, Found):
         complain(finding_text(error.verdict))

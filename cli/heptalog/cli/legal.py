@@ -33,7 +33,7 @@ def legal(
     from heptalog.cli.output import Objects, write_text
     from heptalog.cli.render import body_json, standing_text
     from heptalog.cli.sources import one_game
-    from heptalog.replay.telling import names_of, tell_event
+    from heptalog.replay.words import names_of, tell_event
     from heptalog.service.queries import Position
 
     with Connections() as connections:

@@ -12,7 +12,7 @@ from heptalog.cli.output import plain
 from heptalog.replay.events import Body, camel_name
 from heptalog.replay.fold import Standing, standing_of
 from heptalog.replay.outcomes import Outcome, RoundEnded
-from heptalog.replay.telling import names_of, printable, tell_event, tell_outcome, tell_table
+from heptalog.replay.words import names_of, printable, tell_event, tell_outcome, tell_table
 
 if TYPE_CHECKING:
     from heptalog.cli.importing import Import

@@ -9,7 +9,7 @@
     ├── NotFound       no such game, or nothing at that place yet
     └── Unavailable    what was asked for cannot be opened or reached now
 
-Sentences are made at the edges, by `heptalog.replay.words`. Anything else that is raised is our own bug.
+Sentences are made at the edges, by `heptalog.replay.sentences`. Anything else that is raised is our own bug.
 """
 
 from collections.abc import Mapping

@@ -1,91 +1,94 @@
-"""Codes into sentences: the one place where a failure becomes prose, for the command line and the service alike."""
+"""A recorded game told to people: each game's own words, and those for what every game has."""
 
-from collections.abc import Mapping
-from types import MappingProxyType
-from typing import Final
+from collections.abc import Sequence
+from typing import TypeAlias
 
-from heptalog.replay.errors import Code, HeptalogError
+from heptalog.replay.events import Body, GameClosed, GameStarted, MovesRetracted, NoteAdded, Options
+from heptalog.replay.fold import Closed, Fold
+from heptalog.replay.gamefile import options_given
+from heptalog.replay.outcomes import GameEndedByArbiter, MovesTakenBack, Outcome
+from heptalog.replay.rules import AnyRules, State
 
-SENTENCES: Final[Mapping[Code, str]] = MappingProxyType(
-    {
-        Code.NOT_YOUR_TURN: "it is not this seat's turn",
-        Code.WRONG_PHASE: "this cannot happen at this point of the game",
-        Code.GAME_OVER: "the game is over",
-        Code.ILLEGAL_MOVE: "the rules do not allow this move",
-        Code.NOT_HELD: "this seat does not hold it",
-        Code.MUST_PLAY: "this seat may not pass now",
-        Code.MUST_FOLLOW: "this seat must follow",
-        Code.ARM_AMBIGUOUS: "more than one arm fits, so it must be named",
-        Code.DEAL_INVALID: "the deal is not one that the rules know",
-        Code.DRAW_INVALID: "the draw does not lead to its outcome",
-        Code.DISCARD_INVALID: "these cards cannot be discarded",
-        Code.CARD_UNKNOWN: "there is no such card in this game",
-        Code.TILE_UNKNOWN: "there is no such tile in this game",
-        Code.SEAT_UNKNOWN: "there is no such seat at this table",
-        Code.PLAYERS_INVALID: "these players cannot play this game",
-        Code.OPTION_OUT_OF_RANGE: "an option is out of its range",
-        Code.RULESET_UNKNOWN: "these rules, or this version of them, are not known here",
-        Code.EVENT_FOREIGN: "this game has no such event",
-        Code.NOT_STARTED: "a game begins with gameStarted",
-        Code.ALREADY_STARTED: "a game starts only once",
-        Code.RETRACTION_INVALID: "only an earlier sequence can be gone back to",
-        Code.CLOSING_INVALID: "these cannot be the winners",
-        Code.NOT_JSON: "this is not JSON",
-        Code.NOT_UTF8: "this is not UTF-8",
-        Code.NOT_PROTOBUF: "this is not an event in protobuf",
-        Code.FIELD_INVALID: "a field has not the form it must have",
-        Code.FIELD_UNKNOWN: "there is a field that the contract does not name",
-        Code.FIELD_REPEATED: "a name stands twice in one object",
-        Code.BODY_MISSING: "an event has exactly one body, and this has none",
-        Code.BODY_REPEATED: "an event has exactly one body, and this has more",
-        Code.SEQUENCE_GAP: "the sequence does not follow the one before it",
-        Code.GAME_ID_MIXED: "events of two games are mixed",
-        Code.EVENT_ID_REPEATED: "two events have one id",
-        Code.LINE_BLANK: "a line between events is blank",
-        Code.LINE_TOO_LONG: "a line is too long",
-        Code.BYTE_ORDER_MARK: "the file begins with a byte-order mark",
-        Code.GAME_EMPTY: "there is no event at all",
-        Code.EVENT_TOO_LARGE: "an event or a request is too large",
-        Code.VALUE_SEALED: "this copy is redacted here, so the rules cannot be checked further",
-        Code.SEAL_BROKEN: "a sealed value is not the one that was committed to",
-        Code.CHAIN_BROKEN: "the chain of hashes is broken",
-        Code.RECORD_DAMAGED: "the recorded bytes are damaged",
-        Code.SEQUENCE_MISMATCH: "the game has another head than was expected",
-        Code.EVENT_ID_REUSED: "another event has this id already",
-        Code.BATCH_PARTLY_KNOWN: "some of these events are recorded already and some are not",
-        Code.GAME_EXISTS: "there is a game with this id already",
-        Code.GAME_NOT_FOUND: "there is no such game",
-        Code.POSITION_AFTER_HEAD: "this lies beyond the last event",
-        Code.SOURCE_NOT_FOUND: "there is no such file",
-        Code.SOURCE_UNREADABLE: "this cannot be read",
-        Code.DATABASE_LOCKED: "another process holds this database",
-        Code.DATABASE_FOREIGN: "this is not a Heptalog database",
-        Code.DATABASE_NEWER: "this database was made by a newer version",
-        Code.PORT_IN_USE: "this port is in use",
-        Code.HOST_REFUSED: "without credentials a server listens on the loopback interface only",
-        Code.SERVER_UNREACHABLE: "the server cannot be reached",
-        Code.DEADLINE_PASSED: "the answer did not come in time",
-        Code.DRAINING: "the server is shutting down",
-        Code.OVERLOADED: "the server has more to do than it can take",
-        Code.WRITE_FAILED: "the log could not be written",
-    }
-)
+Names: TypeAlias = Sequence[str]
 
 
-def sentence(error: HeptalogError) -> str:
-    """What went wrong, for a person: one sentence, with the facts and the rule behind it."""
-    facts = dict(error.facts)
-    # Where it happened is told beside the sentence, not in it.
-    facts.pop("sequence", None)
-    facts.pop("line", None)
-    parts = [str(facts.pop("problem"))] if "problem" in facts else []
-    parts += [f"{name.replace('_', ' ')} {_plain(value)}" for name, value in facts.items() if value != ""]
-    details = f": {', '.join(parts)}" if parts else ""
-    rule = f" ({error.rule})" if error.rule else ""
-    return f"{SENTENCES[error.code]}{details}{rule}"
+def names_of(started: GameStarted) -> tuple[str, ...]:
+    """What to call the players, by seat: their names, and their ids where a name is missing or not their own."""
+    names = [player.name for player in started.players]
+    return tuple(
+        printable(player.name if player.name and names.count(player.name) == 1 else player.id)
+        for player in started.players
+    )
+
+
+def title_of(ruleset: str) -> str:
+    """A game's name as people write it: `seven_up` is Seven Up."""
+    return ruleset.replace("_", " ").title()
+
+
+def tell_event(rules: AnyRules, body: Body, names: Names) -> str:
+    """One readable line for what happened."""
+    match body:
+        case GameStarted():
+            options = tell_options(body.rules)
+            return f"{_listed(names)} begin {title_of(rules.key)}" + (f" ({options})" if options else "")
+        case MovesRetracted(to_sequence=to_sequence, reason=reason):
+            return f"The arbiter takes back what came after {to_sequence}" + _because(reason)
+        case GameClosed(reason=reason):
+            return "The arbiter ends the game" + _because(reason)
+        case NoteAdded(text=text):
+            return f"Remark: {printable(text)}"
+        case _:
+            return rules.words.event(body, names)
+
+
+def tell_outcome(rules: AnyRules, outcome: Outcome, names: Names) -> str:
+    """One readable phrase for what followed from it."""
+    match outcome:
+        case MovesTakenBack(to_sequence=to_sequence):
+            return f"it stands again as after {to_sequence}"
+        case GameEndedByArbiter(winners=winners):
+            return _won(winners, names)
+        case _:
+            return rules.words.outcome(outcome, names)
+
+
+def tell_table(fold: Fold, state: State, names: Names) -> list[str]:
+    """The table as it lies, hands included, as a few lines of text."""
+    if isinstance(state, Closed):
+        ruling = f"The arbiter has ended the game: {_won(state.winners, names)}"
+        return [*fold.rules.words.table(state.state, names), ruling]
+    return fold.rules.words.table(state, names)
+
+
+def tell_options(options: Options) -> str:
+    """The options that were given, in one line."""
+    return printable(", ".join(f"{name} {_plain(value)}" for name, value in options_given(options).items()))
+
+
+def printable(text: str) -> str:
+    """Text from outside without what could do anything to a terminal but stand there."""
+    return "".join(character if character.isprintable() else _escaped(character) for character in text)
+
+
+def _escaped(character: str) -> str:
+    return character.encode("unicode_escape").decode()
+
+
+def _because(reason: str) -> str:
+    return f": {printable(reason)}" if reason else ""
+
+
+def _won(winners: tuple[int, ...], names: Names) -> str:
+    if not winners:
+        return "nobody wins"
+    return f"{_listed([names[seat] for seat in winners])} {'wins' if len(winners) == 1 else 'win'}"
+
+
+def _listed(names: Names) -> str:
+    *others, last = names
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def _plain(value: object) -> str:
-    if isinstance(value, tuple | list):
-        return " ".join(map(str, value)) or "none"
-    return str(value)
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -24,7 +24,7 @@ from heptalog.replay.errors import (
     Unavailable,
     error_of,
 )
-from heptalog.replay.words import sentence
+from heptalog.replay.sentences import sentence
 
 DOMAIN: Final = "heptalog"
 DETAILS_KEY: Final = "grpc-status-details-bin"
