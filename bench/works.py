@@ -11,8 +11,6 @@ from heptalog.replay.fold import fold_all
 from heptalog.replay.verify import verify
 from heptalog.v1 import event_pb2
 
-_CONTENT: Final = 68  # where a record's content begins, after its two links
-
 
 class Material:
     """The games of one kind in every form that a work starts from; making them is not measured."""
@@ -34,7 +32,7 @@ def floor(material: Material) -> None:
         for record in records:
             event = event_pb2.Event.FromString(record)
             _ = (event.sequence, event.game_id, event.event_id, event.hash, event.WhichOneof("body"))
-            previous = link(previous, record[_CONTENT:])
+            previous = link(previous, record[codec.CONTENT_START :])
 
 
 def decode(material: Material) -> None:

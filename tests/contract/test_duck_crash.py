@@ -90,7 +90,9 @@ def _killed(path: Path) -> Path:
         assert process.stdout is not None
         commits = 0
         while commits < 7:
-            commits += process.stdout.readline() == "commit\n"
+            line = process.stdout.readline()
+            assert line, "the writer ended by itself"
+            commits += line == "commit\n"
         process.kill()
     return path.with_name(path.name + ".wal")
 

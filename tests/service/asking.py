@@ -21,6 +21,7 @@ from heptalog.service.client import Client
 from heptalog.service.status import DETAILS_KEY, DOMAIN
 from heptalog.service.store import NO_GAME, LogStore
 from heptalog.v1 import log_pb2, log_pb2_grpc
+from tests.support.play import seat_counts
 from tests.support.serving import Service
 
 PLAYERS: Final = tuple(Player(name) for name in ("ana", "bo", "chie", "dag"))
@@ -143,7 +144,7 @@ def games_of_all_kinds(seed: int, *, events_max: int = 120) -> list[list[Body]]:
     games = []
     for rules in GAMES:
         random = Random(f"{rules.key} {seed}")
-        count = 4 if rules.key == "seven_rocks" else random.choice((3, 4))
+        count = random.choice([count for count in seat_counts(rules) if count in (2, 3, 4)])
         started = GameStarted(PLAYERS[:count], rules.options(), tournament=f"cup {seed}")
         games.append(list(play(started, random.randrange, events_max=events_max)))
     return games

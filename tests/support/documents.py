@@ -4,12 +4,19 @@ import re
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import NoneType
+from typing import Any, get_args, get_origin, get_type_hints
 
 from google.protobuf.descriptor_pb2 import DescriptorProto, FieldDescriptorProto, FileDescriptorProto, FileDescriptorSet
 from grpc_tools import protoc
+from msgspec import Struct
+from msgspec.structs import fields
 
 from heptalog.replay.errors import Code, error_of
+from heptalog.replay.registry import NEWEST
+from heptalog.replay.rules import AnyRules
 from heptalog.replay.sentences import SENTENCES
+from heptalog.replay.words import title_of
 from heptalog.service.status import status_code
 
 ROOT = Path(__file__).parent.parent.parent
@@ -90,7 +97,47 @@ def _type(field: FieldDescriptorProto) -> str:
     return f"{kind}, optional" if field.proto3_optional else kind
 
 
+def views() -> str:
+    """What each kind of viewer sees of each game: the fields of its view types."""
+    return "\n".join(line for rules in NEWEST.values() for line in _views_of(rules))
+
+
+def _views_of(rules: AnyRules) -> Iterator[str]:
+    yield f"## {title_of(rules.key)}\n"
+    waiting = list(get_args(get_type_hints(rules.view)["return"]))
+    told: list[type[Struct]] = []
+    while waiting:
+        kind = waiting.pop(0)
+        if kind in told:
+            continue
+        told.append(kind)
+        yield f"### {kind.__name__}\n"
+        yield f"{' '.join((kind.__doc__ or '').split())}\n"
+        yield "| field | type |\n|---|---|"
+        for info in fields(kind):
+            yield f"| `{info.encode_name}` | {_told_type(info.type)} |"
+            waiting += [part for part in _types_in(info.type) if issubclass(part, Struct)]
+        yield ""
+
+
+def _told_type(annotation: Any) -> str:
+    if get_origin(annotation) is tuple:
+        return f"list of {_told_type(get_args(annotation)[0])}"
+    if get_args(annotation):
+        return " or ".join("null" if choice is NoneType else _told_type(choice) for choice in get_args(annotation))
+    names = {str: "string", int: "number", bool: "boolean"}
+    return names.get(annotation) or str(annotation.__name__)
+
+
+def _types_in(annotation: Any) -> Iterator[type]:
+    for choice in get_args(annotation):
+        yield from _types_in(choice)
+    if isinstance(annotation, type) and not get_args(annotation):
+        yield annotation
+
+
 BLOCKS: dict[str, tuple[str, Callable[[], str]]] = {
     "events": ("docs/events.md", events),
     "errors": ("docs/errors.md", errors),
+    "views": ("docs/views.md", views),
 }

@@ -61,6 +61,8 @@ def _no_move(fold: Fold, random: Random) -> Body | None:
     legal = Legal(fold.rules, fold.state)
     seat_count = len(fold.started.players)
     wrong = [body for body in look_alikes(fold.rules, seat_count) if body not in legal]
+    if not wrong:
+        return None
     on_turn = [body for body in wrong if getattr(body, "seat", None) in fold.state.to_act]
     return random.choice(on_turn if random.random() < 0.8 else wrong)
 
@@ -68,9 +70,8 @@ def _no_move(fold: Fold, random: Random) -> Body | None:
 def _move_out_of_time(fold: Fold, random: Random) -> Body | None:
     if fold.state.to_act:
         return None
-    return random.choice(
-        [*look_alikes(fold.rules, len(fold.started.players)), *(kind() for kind in move_types(fold.rules))]
-    )
+    moves = [*look_alikes(fold.rules, len(fold.started.players)), *(kind() for kind in move_types(fold.rules))]
+    return random.choice(moves) if moves else None
 
 
 def _table_out_of_time(fold: Fold, random: Random) -> Body | None:

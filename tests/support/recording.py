@@ -12,6 +12,7 @@ from heptalog.replay.fold import Closed, Fold
 from heptalog.replay.rules import AnyRules
 from heptalog.replay.seals import sealed
 from heptalog.service.store import NO_GAME, Batch, Ending, Entry, Status
+from tests.support.play import seat_counts
 
 NAMES = ("Ana", "Bo", "Chie", "Dag", "Eun", "Fay", "Gil")
 STARTED_AT = 1_790_000_000 * SECOND
@@ -24,7 +25,7 @@ def recorded_game(
     seed: int,
     *,
     game_id: str = "",
-    player_count: int = 4,
+    player_count: int = 0,
     options: Options | None = None,
     tournament: str = "",
     table: str = "",
@@ -33,9 +34,12 @@ def recorded_game(
 ) -> list[Entry]:
     """One game from its start to its end, or to `event_count_max` events; the same for the same arguments.
 
-    `ruling_rate` is how often the arbiter steps in: with a remark, a takeback or a closing, after the end too.
+    Without a `player_count` four play, or as few as may. `ruling_rate` is how often the arbiter steps in: with a
+    remark, a takeback or a closing, after the end too.
     """
     random = Random(f"{rules.key} {seed}")
+    counts = seat_counts(rules)
+    player_count = player_count or (4 if 4 in counts else counts[0])
     started = GameStarted(
         tuple(Player(f"{name.lower()}-{seed % 5}", name) for name in NAMES[:player_count]),
         rules.options() if options is None else options,

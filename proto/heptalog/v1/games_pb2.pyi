@@ -403,7 +403,7 @@ class GetStateRequest(_message.Message):
     """After which event; absent is the head."""
     @_builtins.property
     def viewer(self) -> Global___Viewer:
-        """Absent is the arbiter."""
+        """Absent is all that the caller may see."""
 
     def __init__(
         self,
@@ -434,7 +434,7 @@ class GetStateResponse(_message.Message):
     def standing(self) -> Global___Standing: ...
     @_builtins.property
     def view(self) -> _struct_pb2.Struct:
-        """In the terms of the game; docs/games.md has them."""
+        """In the terms of the game: its table, and what is the viewer's own; docs/views.md has the fields."""
 
     def __init__(
         self,

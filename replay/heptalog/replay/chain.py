@@ -11,7 +11,7 @@ from hashlib import sha256
 from typing import Final
 
 GENESIS: Final = bytes(32)
-HASH_SIZE: Final = 32
+HASH_SIZE: Final = 32  # bytes of a hash, and of a commitment
 _TAG: Final = b"heptalog.link.v1\0"
 
 

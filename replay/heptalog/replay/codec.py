@@ -22,7 +22,7 @@ from heptalog.replay.chain import link
 from heptalog.replay.errors import Code, Corrupt, Malformed
 from heptalog.replay.events import RULINGS, Body, Event, GameStarted, snake_name
 from heptalog.replay.mapping import Reader, Writer, getter_of, message_at, reader, setter_of, writer
-from heptalog.replay.registry import GAMES
+from heptalog.replay.registry import GAMES, OPTIONS
 from heptalog.v1 import event_pb2 as pb
 
 # Every body there is, each once.
@@ -34,7 +34,7 @@ TIME_END: Final = 253_402_300_800  # the year 10000 in seconds, which no text ca
 
 _PREVIOUS_TAG: Final = b"\x0a\x20"
 _HASH_TAG: Final = b"\x12\x20"
-_CONTENT_START: Final = 68
+CONTENT_START: Final = 68  # of a record, after its two links
 
 
 def event_of(message: pb.Event) -> Event:
@@ -140,12 +140,12 @@ def decode(record: bytes) -> tuple[Event, bytes]:
     if message.SerializeToString() != record:
         raise Corrupt(Code.RECORD_DAMAGED, rule="evidence")
     event = event_of(message)
-    return event, _public(message, event.body) if event.body.sealed else record[_CONTENT_START:]
+    return event, _public(message, event.body) if event.body.sealed else record[CONTENT_START:]
 
 
 def hash_in(record: bytes) -> bytes:
     """The hash that a record carries."""
-    return record[36:_CONTENT_START]
+    return record[36:CONTENT_START]
 
 
 def _content(message: pb.Event) -> bytes:
@@ -179,11 +179,7 @@ def _nanoseconds(time: Timestamp, name: str) -> int:
 def _started_reader() -> Reader:
     """Read gameStarted, whose rules stand under the name of their game."""
     descriptor = pb.GameStarted.DESCRIPTOR
-    options = {
-        name: reader(rules.options, message_at(descriptor, name))
-        for rules in GAMES
-        for name in [snake_name(rules.options)]
-    }
+    options = {name: reader(kind, message_at(descriptor, name)) for kind in OPTIONS for name in [snake_name(kind)]}
     getters = {info.name: getter_of(info, descriptor) for info in fields(GameStarted) if info.name != "rules"}
 
     def read(message: pb.GameStarted) -> GameStarted:
@@ -199,9 +195,7 @@ def _started_reader() -> Reader:
 def _started_writer() -> Writer:
     descriptor = pb.GameStarted.DESCRIPTOR
     options = {
-        rules.options: (name, writer(rules.options, message_at(descriptor, name)))
-        for rules in GAMES
-        for name in [snake_name(rules.options)]
+        kind: (name, writer(kind, message_at(descriptor, name))) for kind in OPTIONS for name in [snake_name(kind)]
     }
     setters = {info.name: setter_of(info, descriptor) for info in fields(GameStarted) if info.name != "rules"}
 

@@ -18,7 +18,7 @@ from msgspec.structs import fields
 from heptalog.replay.codec import BODIES, SECOND, TIME_END
 from heptalog.replay.errors import Code, Malformed
 from heptalog.replay.events import Body, Event, GameStarted, Uint32, camel_name, snake_name
-from heptalog.replay.registry import GAMES
+from heptalog.replay.registry import OPTIONS
 
 LINE_SIZE_MAX: Final = 1 << 20
 
@@ -35,7 +35,7 @@ _StartedLine: Any = defstruct(
             for info in fields(GameStarted)
             if info.name != "rules"
         ),
-        *((snake_name(rules.options), rules.options | UnsetType, UNSET) for rules in GAMES),
+        *((snake_name(options), options | UnsetType, UNSET) for options in OPTIONS),
     ],
     omit_defaults=True,
     **_STRICT,
@@ -58,7 +58,7 @@ _Line: Any = defstruct(
 )
 _FIELDS: Final = {camel_name(body): snake_name(body) for body in BODIES}
 _STARTED: Final = camel_name(GameStarted)
-_OPTIONS: Final = tuple(snake_name(rules.options) for rules in GAMES)
+_OPTIONS: Final = tuple(map(snake_name, OPTIONS))
 _SHARED: Final = tuple(info.name for info in fields(GameStarted) if info.name != "rules")
 
 _typed: Final = Decoder(_Line)

@@ -76,12 +76,14 @@ def _enum_getter(field: FieldDescriptor, kind: type[StrEnum], *, is_optional: bo
 def writer(part: type[Struct], descriptor: Descriptor) -> Writer:
     """Write `part` into a message of its own."""
     message_class = GetMessageClass(descriptor)
-    setters = [(info.name, setter_of(info, descriptor)) for info in fields(part)]
-    names = [name for name, _ in setters]
-    if len(names) > 1 and all(set_ is _plain for _, set_ in setters):
+    infos = fields(part)
+    names = [info.name for info in infos]
+    if len(names) > 1 and all(map(_is_plain, infos)):
         # The common, small events: one call fetches all fields.
         every = attrgetter(*names)
         return lambda struct: message_class(**dict(zip(names, every(struct), strict=True)))
+
+    setters = [(info.name, setter_of(info, descriptor)) for info in infos]
 
     def write(struct: Struct) -> Message:
         given = {}
@@ -96,23 +98,14 @@ def writer(part: type[Struct], descriptor: Descriptor) -> Writer:
 
 def setter_of(info: FieldInfo, descriptor: Descriptor) -> Writer:
     """What the constructor of a message takes for one field."""
-    kind, is_many, is_optional = _shape(info.type)
+    kind, is_many, _ = _shape(info.type)
     if issubclass(kind, Struct):
         write = writer(kind, message_at(descriptor, info.name))
         return (lambda items: [write(item) for item in items]) if is_many else write
     if issubclass(kind, StrEnum):
         numbers = _numbers(descriptor.fields_by_name[info.name])
         return lambda value: numbers[value]
-    return _kept if is_optional else _plain
-
-
-def _plain(value: Any) -> Any:
-    return value
-
-
-def _kept(value: Any) -> Any:
-    # As it is, where it is there at all.
-    return value
+    return lambda value: value
 
 
 def message_at(descriptor: Descriptor, name: str) -> Descriptor:
@@ -125,6 +118,12 @@ def message_at(descriptor: Descriptor, name: str) -> Descriptor:
 def _numbers(field: FieldDescriptor) -> dict[str, int]:
     assert field.enum_type is not None, f"{field.name} holds an enum"
     return {value.name: value.number for value in field.enum_type.values}
+
+
+def _is_plain(info: FieldInfo) -> bool:
+    """Whether a field is always there, and the same in the struct and in the message."""
+    kind, _, is_optional = _shape(info.type)
+    return not is_optional and not issubclass(kind, Struct | StrEnum)
 
 
 def _shape(annotation: Any) -> tuple[type, bool, bool]:

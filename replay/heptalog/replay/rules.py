@@ -1,4 +1,4 @@
-"""What a game is: a few pure functions over frozen states, and the registry of the games there are."""
+"""What a game is: a few pure functions over frozen states."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol, TypeAlias, TypeVar

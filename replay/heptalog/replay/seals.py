@@ -15,6 +15,7 @@ from typing import Any, Final, TypeAlias
 from msgspec import UNSET, Struct
 from msgspec.structs import replace
 
+from heptalog.replay.chain import HASH_SIZE
 from heptalog.replay.errors import Code, Corrupt, Malformed, Redacted
 from heptalog.replay.events import Body, Seal
 
@@ -56,8 +57,8 @@ def check_seals(body: Body) -> None:
         if seal is UNSET:
             continue
         values = values_of(part)
-        if len(seal.commitment) != 32:
-            raise _misshapen(path, "a commitment has 32 bytes")
+        if len(seal.commitment) != HASH_SIZE:
+            raise _misshapen(path, f"a commitment has {HASH_SIZE} bytes")
         if not values:
             # A redacted copy, or an empty hand, which has nothing to hide.
             if seal.salt and seal.count:
