@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 from msgspec import UNSET, DecodeError, Struct, UnsetType, ValidationError, convert, defstruct, to_builtins
 from msgspec.json import Decoder, Encoder
@@ -23,6 +23,7 @@ from heptalog.replay.registry import OPTIONS
 LINE_SIZE_MAX: Final = 1 << 20
 
 _RULE: Final = "game-file"
+_DIGITS_MAX: Final = 20  # of a number that is looked at; none in a line may have as many
 _BLANKS: Final = b" \t\r\n"  # what JSON takes for white space; Python has more
 _STRICT: Final[dict[str, Any]] = {"frozen": True, "gc": False, "rename": "camel", "forbid_unknown_fields": True}
 
@@ -111,7 +112,7 @@ def decode_line(line: bytes) -> Event:
         raise _diagnosis(line, error) from None
     if _encoder.encode(tree) != format_json(line, indent=-1):
         # Escapes and the like also make a difference, so this is only a reason to look.
-        _check_names(line)
+        _checked_names(line)
     names = [name for name in tree if name in _FIELDS]
     if len(names) != 1:
         code = Code.BODY_REPEATED if names else Code.BODY_MISSING
@@ -237,14 +238,13 @@ def _diagnosis(line: bytes, error: Exception) -> Malformed:
     if line.startswith(b"\xef\xbb\xbf"):
         return Malformed(Code.BYTE_ORDER_MARK, rule=_RULE)
     try:
-        text = line.decode()
+        line.decode()
     except UnicodeDecodeError as fault:
         return Malformed(Code.NOT_UTF8, rule=_RULE, byte=fault.start)
-    if not isinstance(error, ValidationError):
-        return Malformed(Code.NOT_JSON, rule=_RULE, problem=str(error))
     try:
-        _check_names(line)
-        tree = json.loads(text)
+        tree = _checked_names(line)
+        # Half a surrogate pair is no text, though JSON has a way to write it.
+        _encoder.encode(tree)
     except Malformed as repeated:
         return repeated
     except (ValueError, RecursionError):
@@ -258,14 +258,23 @@ def _diagnosis(line: bytes, error: Exception) -> Malformed:
     return Malformed(Code.FIELD_INVALID, rule=_RULE, field=path.rstrip("`"), problem=problem, **sequence)
 
 
+def _number(text: str) -> int | str:
+    # One of ten thousand digits is JSON too, and is refused as the field that it stands in.
+    return int(text) if len(text) <= _DIGITS_MAX else text
+
+
+def _no_constant(text: str) -> NoReturn:
+    raise ValueError(f"{text} is no JSON")
+
+
 def _sequence_in(tree: dict[str, Any]) -> dict[str, Any]:
     sequence = tree.get("sequence", 0)
     # A bool is an int to Python.
     return {"sequence": sequence} if type(sequence) is int and 0 <= sequence < 2**32 else {}
 
 
-def _check_names(line: bytes) -> None:
-    """Raise Malformed where an object has a name twice."""
+def _checked_names(line: bytes) -> Any:
+    """The tree of a line. Raises Malformed where an object has a name twice, ValueError where it is not JSON."""
     repeated: list[str] = []
 
     def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -274,11 +283,13 @@ def _check_names(line: bytes) -> None:
             repeated.append(_first_repeated(name for name, _ in items))
         return tree
 
-    tree = json.loads(line, object_pairs_hook=pairs)
+    # As text, since bytes would be taken for UTF-16 where they look like it.
+    tree = json.loads(line.decode(), object_pairs_hook=pairs, parse_int=_number, parse_constant=_no_constant)
     if repeated:
         # Only the outermost object has the line's own sequence.
         sequence = _sequence_in(tree) if isinstance(tree, dict) else {}
         raise Malformed(Code.FIELD_REPEATED, rule=_RULE, field=repeated[0], **sequence)
+    return tree
 
 
 def _first_repeated(names: Iterable[str]) -> str:

@@ -1,7 +1,8 @@
 """What a game is: a few pure functions over frozen states."""
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Protocol, TypeAlias, TypeVar
+from enum import StrEnum
+from typing import Any, Final, Protocol, TypeAlias, TypeVar
 
 from msgspec import Struct
 
@@ -41,14 +42,23 @@ class State(Protocol):
         ...
 
 
+class Role(StrEnum):
+    """How much a viewer may see. A role that is added sees nothing until a game shows it something."""
+
+    PUBLIC = "PUBLIC"
+    SEAT = "SEAT"
+    ARBITER = "ARBITER"
+
+
 class Viewer(Struct, frozen=True):
-    """Who looks: a seat (0 or more), the public (-1), or the arbiter, who sees all (-2)."""
+    """Who looks: `Viewer(2)` is the player in seat 2."""
 
-    seat: int
+    seat: int = -1
+    role: Role = Role.SEAT
 
 
-PUBLIC = Viewer(-1)
-ARBITER = Viewer(-2)
+PUBLIC: Final = Viewer(role=Role.PUBLIC)
+ARBITER: Final = Viewer(role=Role.ARBITER)
 
 S = TypeVar("S", bound=Struct)
 S_contra = TypeVar("S_contra", bound=Struct, contravariant=True)
