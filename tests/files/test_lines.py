@@ -195,7 +195,7 @@ REFUSED: dict[str, tuple[str | bytes, Code, str, int]] = {
     "deep body": ('{"sequence":5,"noteAdded":' + "[" * DEEP, Code.NOT_JSON, "", 2),
     "deep and closed": ('{"sequence":5,"noteAdded":{"text":' + "[" * DEEP + "]" * DEEP + "}}", Code.NOT_JSON, "", 2),
     # Whole numbers out of all bounds.
-    "thousands of digits": (put('{"sequence":%s,"noteAdded":{}}', "1" * 5_000), Code.FIELD_INVALID, "", 2),
+    "thousands of digits": (put('{"sequence":%s,"noteAdded":{}}', "1" * 5_000), Code.FIELD_INVALID, "sequence", 2),
 }
 
 
