@@ -8,6 +8,11 @@ import pytest
 
 from tests.cli.given import UP, bare, whole, write
 from tests.cli.running import only, run
+from tests.support.play import EVENT_COUNT_MAX
+
+# A game to its very end, which is its only ending.
+WON = whole(UP, 3, game_id="won", length=EVENT_COUNT_MAX)
+LAST = len(WON) - 1
 
 
 @pytest.fixture
@@ -17,7 +22,7 @@ def log(tmp_path: Path) -> Path:
     path = tmp_path / "games.duckdb"
     files = [
         write(tmp_path / "1.jsonl", bare()),
-        write(tmp_path / "2.jsonl", whole(UP, 3, game_id="won")),
+        write(tmp_path / "2.jsonl", WON),
         write(tmp_path / "3.jsonl", bare(length=9)),
     ]
     assert run("import", *files, "--into", path).code == 0
@@ -47,11 +52,11 @@ DAMAGES: dict[str, tuple[Callable[[Path], None], str, int]] = {
     "a hash": (lambda log: flip(log, 40), "CHAIN_BROKEN", 7),
     "a link": (lambda log: flip(log, 10), "CHAIN_BROKEN", 7),
     "the form": (lambda log: flip(log, 0), "RECORD_DAMAGED", 7),
-    "an ending left out": (lambda log: alter(log, f"DELETE FROM log.endings WHERE {GAME}"), "RECORD_DAMAGED", 59),
+    "an ending left out": (lambda log: alter(log, f"DELETE FROM log.endings WHERE {GAME}"), "RECORD_DAMAGED", LAST),
     "an ending changed": (
         lambda log: alter(log, f"UPDATE log.endings SET winners = [3] WHERE {GAME}"),
         "RECORD_DAMAGED",
-        59,
+        LAST,
     ),
     "an ending made up": (
         lambda log: alter(
@@ -74,7 +79,7 @@ def test_a_change_is_found_where_it_is(name: str, log: Path) -> None:
     assert [verdict["ok"] for verdict in ended.document] == [True, False, True]
     verdict = ended.document[1]
     assert (verdict["source"], verdict["code"], verdict["sequence"]) == (f"{log}#won", code, sequence)
-    assert verdict["events"] == (60 if "ending" in name else 7)
+    assert verdict["events"] == (len(WON) if "ending" in name else 7)
     if "ending" in name:
         assert "the list of endings differs from the rules" in verdict["message"]
 
@@ -102,5 +107,5 @@ def test_a_gap_is_found(log: Path) -> None:
 
 def test_a_damaged_game_takes_no_more_events(log: Path, tmp_path: Path) -> None:
     flip(log, 40)
-    ended = run("import", write(tmp_path / "2.jsonl", whole(UP, 3, game_id="won")), "--into", log, "--format", "json")
+    ended = run("import", write(tmp_path / "2.jsonl", WON), "--into", log, "--format", "json")
     assert (ended.code, ended.document[0]["code"]) == (1, "CHAIN_BROKEN")

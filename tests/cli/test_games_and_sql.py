@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from heptalog.replay.registry import NEWEST
 from tests.cli.given import BRIDGE, ROCKS, UP, bad, bare, changed, folder_of_games, write
 from tests.cli.running import only, run
+from tests.support.play import EVENT_COUNT_MAX
 
 
 @pytest.fixture
@@ -17,7 +19,7 @@ def games(tmp_path: Path) -> Path:
     closing = json.dumps({"sequence": 10, "gameClosed": {"winners": [1]}}).encode()
     write(tmp_path / "games" / "bridge.jsonl", [*bare(BRIDGE, length=10), closing])
     write(tmp_path / "games" / "rocks.jsonl", bare(ROCKS, length=20))
-    lines = bare(UP, 3)
+    lines = bare(UP, 3, length=EVENT_COUNT_MAX)
     cup = changed(lines[0], lambda tree: tree["gameStarted"].update(tournament="Cup", table="7"))
     write(tmp_path / "games" / "up.jsonl", [cup, *lines[1:]])
     return tmp_path / "games"
@@ -75,6 +77,19 @@ def test_no_game_is_no_error(source: str) -> None:
 def test_a_filter_that_is_none_is_wrong_use(games: Path) -> None:
     for options in (("--ruleset", "chess"), ("--status", "lost"), ("--limit", "0")):
         assert run("games", games, *options).code == 2
+
+
+@pytest.mark.parametrize("key", sorted(NEWEST))
+def test_every_game_of_the_registry_can_be_asked_for(key: str, games: Path) -> None:
+    ended = run("games", games, "--ruleset", key, "--format", "jsonl")
+    assert ended.code == 0
+    assert {line["ruleset"] for line in ended.lines} <= {key}
+
+
+def test_a_ruleset_that_is_none_is_told_which_there_are(games: Path) -> None:
+    ended = run("games", games, "--ruleset", "chess")
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err == f"heptalog: --ruleset chess: the games are {', '.join(NEWEST)}\n"
 
 
 def test_a_bad_game_is_told_and_the_others_are_listed(games: Path) -> None:

@@ -3,11 +3,13 @@
 import re
 import subprocess
 import sys
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
+import heptalog.cli
 from heptalog.cli.app import app
 from tests.cli.running import run, run_program
 
@@ -34,6 +36,19 @@ def test_nothing_heavy_is_loaded_for_help() -> None:
     script = "import sys, heptalog.cli.app; print(*sys.modules, sep='\\n')"
     loaded = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
     assert not [name for name in loaded if name.startswith(HEAVY)]
+
+
+def test_no_module_needs_itself() -> None:
+    # Imports inside of functions count: they only hide a circle.
+    folder = Path(heptalog.cli.__file__).parent
+    needs = {
+        ".".join(("heptalog.cli", *path.relative_to(folder).with_suffix("").parts)): re.findall(
+            r"^\s*from (heptalog\.cli\.[\w.]+) import", path.read_text(), re.MULTILINE
+        )
+        for path in folder.rglob("*.py")
+    }
+    assert "heptalog.cli.guard" in needs["heptalog.cli.commands.verify"]
+    TopologicalSorter(needs).prepare()
 
 
 def test_the_version_is_told() -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from heptalog.replay.registry import NEWEST
 from heptalog.service.client import Client
 from tests.cli.given import bare, write
 from tests.cli.running import WAIT_SECONDS, only, run, run_program, serving
@@ -77,14 +78,14 @@ def test_the_demonstration_does_the_main_job(shown: tuple[str, Path]) -> None:
     out, folder = shown
     for command in ("games", "replay", "verify", "diff", "export", "sql"):
         assert f"$ heptalog {command} " in out
-    assert out.count("ok   grpc://") == 3
+    assert out.count("ok   grpc://") == len(NEWEST)
     assert "The games are the same." in out
     rows = run("sql", folder / "demo.duckdb", "SELECT ruleset, status FROM games", "--format", "json").document
-    assert sorted(row["ruleset"] for row in rows) == ["seven_bridge", "seven_rocks", "seven_up"]
+    assert sorted(row["ruleset"] for row in rows) == sorted(NEWEST)
     assert {row["status"] for row in rows} == {"WON"}
 
 
 def test_the_demonstration_can_be_shown_again(shown: tuple[str, Path]) -> None:
     _, folder = shown
     assert run_program("demo", "--into", folder, "--seed", 8).code == 0
-    assert len(run("games", folder / "demo.duckdb", "--format", "jsonl").lines) == 6
+    assert len(run("games", folder / "demo.duckdb", "--format", "jsonl").lines) == 2 * len(NEWEST)

@@ -5,6 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from heptalog.cli.connections import Connections
+from heptalog.cli.databases import Database
+from heptalog.cli.examine import Chunk, _own_connections, _verdicts_on
+from heptalog.replay.registry import GAMES
+from heptalog.service.store.duck import DuckStore
 from tests.cli.given import BRIDGE, ROCKS, UP, bad, bare, changed, folder_of_games, whole, without_secrets, write
 from tests.cli.running import only, run, run_program
 
@@ -137,6 +142,42 @@ def test_many_games_in_many_processes_come_out_as_in_one(tmp_path: Path, monkeyp
     together = run("verify", tmp_path, tmp_path / "missing", "--format", "jsonl", "--jobs", 2)
     assert together == alone
     assert (alone.code, len(alone.lines)) == (1, 93)
+
+
+def test_databases_and_servers_are_verified_in_many_processes_too(
+    tmp_path: Path, server: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = folder_of_games(tmp_path / "games", count=3)
+    log = tmp_path / "log.duckdb"
+    for into in (log, server):
+        assert run("import", folder, "--into", into, "--quiet").code == 0
+    for name, value in (("SMALL_SIZE", 1), ("_CHUNK_COUNT", 2)):
+        monkeypatch.setattr(f"heptalog.cli.examine.{name}", value)
+    alone = run("verify", log, server, "--format", "jsonl", "--jobs", 1)
+    together = run("verify", log, server, "--format", "jsonl", "--jobs", 2)
+    assert together == alone
+    assert (alone.code, len(alone.lines)) == (0, 2 * 3 * len(GAMES))
+
+
+def test_a_process_opens_a_database_once_for_all_its_chunks(database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened = []
+
+    class Counted(DuckStore):
+        def __init__(self, path: Path, *, is_read_only: bool = False) -> None:
+            opened.append(path)
+            super().__init__(path, is_read_only=is_read_only)
+
+    monkeypatch.setattr("heptalog.service.store.duck.DuckStore", Counted)
+    _own_connections.cache_clear()
+    try:
+        with Connections() as connections:
+            chunk: Chunk = list(Database(database).games(connections))
+        opened.clear()
+        assert [verdict.ok for _ in range(3) for verdict in _verdicts_on(chunk)] == [True] * 3
+        assert opened == [database]
+    finally:
+        _own_connections().close()
+        _own_connections.cache_clear()
 
 
 def test_the_output_does_not_hang_on_the_hash_seed(tmp_path: Path) -> None:

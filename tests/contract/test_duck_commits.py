@@ -92,6 +92,7 @@ def test_after_a_fatal_error_nothing_works_until_it_is_opened_anew(path: Path) -
     with pytest.raises(Unavailable) as caught:
         store.append([begin(2)])
     assert caught.value.code is Code.WRITE_FAILED
+    assert store.is_broken
     calls: list[Callable[[], object]] = [
         lambda: store.append([begin(2)]),
         lambda: store.head("game-1"),

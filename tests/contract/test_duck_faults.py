@@ -10,12 +10,17 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from msgspec import UNSET
+from msgspec.structs import replace
 
 from heptalog.replay.errors import Code, Corrupt, HeptalogError, Unavailable
-from heptalog.service.store import LogStore
+from heptalog.replay.events import Options
+from heptalog.replay.registry import GAMES
+from heptalog.service.store import GameFilter, LogStore
 from heptalog.service.store.duck import DuckStore
+from heptalog.service.wire import entry_of, game_message
 from tests.contract.given import appended, as_stored, begin, fill, game
-from tests.support.recording import batch_of
+from tests.support.recording import batch_of, recorded_game
 
 ROOT = Path(__file__).parents[2]
 
@@ -233,6 +238,31 @@ def test_a_hole_in_the_log_is_corrupt(path: Path) -> None:
             reading(store)
         assert caught.value.code is Code.RECORD_DAMAGED
     assert list(store.read_game("game-2"))
+    store.close()
+
+
+@pytest.mark.parametrize(
+    "record",
+    [b"\x00", b"", game(2)[1].record, game(2)[0].record + b"\xf8\x3f\x01"],
+    ids=["no record", "nothing", "another event", "a field that is newer"],
+)
+def test_a_start_that_cannot_be_read_hides_no_other_game(path: Path, record: bytes) -> None:
+    store = DuckStore(path)
+    games = [recorded_game(GAMES[0], number, tournament="cup", table="4", event_count_max=3) for number in range(3)]
+    appended(store, *(batch_of(entries) for entries in games))
+    everything = store.games(GameFilter())
+    store._writer.execute("UPDATE log.games SET started = ? WHERE game_number = 2", [record])
+    first, unreadable, last = store.games(GameFilter(tournament="cup"))
+    assert [first, last] == [everything[0], everything[2]]
+    # What stands beside the record is there; the options are not, and are no game's.
+    started = replace(everything[1].started, rules=Options(), rules_version=1)
+    assert unreadable == replace(everything[1], started=started)
+    assert type(unreadable.started.rules) is Options
+    assert store.game(unreadable.game_id) == unreadable
+    # And so it goes over the wire.
+    assert entry_of(game_message(unreadable)) == replace(unreadable, number=0)
+    bare = replace(unreadable, started=replace(started, rules_version=UNSET, tags=()))
+    assert entry_of(game_message(bare)) == replace(bare, number=0)
     store.close()
 
 

@@ -83,6 +83,7 @@ def test_every_filter_and_every_pair_of_filters(store: LogStore) -> None:
         wanted = GameFilter(**(one | other))
         right = [entry for entry in everything if _fits(entry, one | other)]
         assert store.games(wanted) == right, wanted
+        assert [entry for entry in everything if wanted.fits(entry)] == right, wanted
 
 
 def test_pages_are_stable_while_games_are_added(store: LogStore) -> None:
@@ -109,6 +110,11 @@ def test_a_page_of_a_filter(store: LogStore) -> None:
     assert [entry.game_id for entry in first] == ["game-1", "game-4"]
     assert [entry.game_id for entry in store.games(wanted, after=first[-1].number, limit=2)] == ["game-7"]
     assert store.games(wanted, after=9) == []
+
+
+def test_a_store_that_works_is_not_broken(store: LogStore) -> None:
+    appended(store, begin(1))
+    assert not store.is_broken
 
 
 def test_endings_are_those_of_the_fold(store: LogStore) -> None:

@@ -97,7 +97,7 @@ def _compare(game: Game, start: int, one: str, other: str, random: Random) -> No
 
 def _is_settled(state: Any) -> bool:
     """Whether no round is being played; a table that is to draw or to run cards is in the middle of one."""
-    return str(state.phase) in ("DEAL", "DEALING", "OVER")
+    return str(state.phase) in ("DEAL", "OVER")
 
 
 def _are_hidden(fold: Fold, sequence: int, twin: Fold, one: str, other: str) -> bool:

@@ -6,6 +6,7 @@ from random import Random
 import grpc
 import pytest
 from google.rpc import error_details_pb2 as details_pb
+from msgspec.structs import replace
 
 from heptalog.replay.codec import message_of
 from heptalog.replay.errors import Code, HeptalogError, NotFound, Refused
@@ -30,6 +31,7 @@ from tests.service.asking import (
 )
 from tests.support.fouls import foul
 from tests.support.play import play
+from tests.support.recording import batch_of, entries_of
 from tests.support.serving import Service
 
 _CARD = re.compile(r"\b(?:[2-9TJQKA][CDHS]|X[12]|[0-6]-[0-6])\b")
@@ -77,6 +79,28 @@ def test_rules_that_are_not_known_here_are_unimplemented(service: Service) -> No
     failure = refused_append(service, request)
     assert (failure.code.name, failure.reason) == ("UNIMPLEMENTED", "RULESET_UNKNOWN")
     assert (failure.facts["ruleset"], failure.facts["version"]) == ("seven_rocks", "99")
+
+
+def test_a_game_recorded_by_a_newer_version_is_not_damaged(each_service: Service) -> None:
+    client = each_service.client()
+    started = replace(ROCKS, rules_version=99)
+    (entry,) = entries_of([started], "newer", Random(1))
+    each_service.store.inner.append([batch_of([entry])])
+    for ask in (
+        lambda: client.game("newer"),
+        lambda: client.state("newer"),
+        lambda: list(client.legal("newer")),
+        lambda: client.append(Append("newer", 0, (Event(0, TurnPassed(0)),))),
+        lambda: client.append(Append("newer", NO_GAME, (Event(0, ROCKS),))),
+    ):
+        with pytest.raises(Refused) as unknown:
+            ask()
+        assert unknown.value.code is Code.RULESET_UNKNOWN
+        assert (unknown.value.facts["game_id"], unknown.value.facts["version"]) == ("newer", 99)
+    # Nobody has made a move that the rules refuse; and what is recorded can be read and listed.
+    assert list(each_service.store.refusals()) == []
+    assert [entry.started for entry in client.games()] == [started]
+    assert len(list(client.read("newer"))) == 1
 
 
 def test_an_unavailable_service_says_when_to_try_again(service: Service) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from heptalog.replay.errors import Code, NotFound, Refused
 from heptalog.replay.events import Body, CardsDealt, GameClosed, GameStarted
-from heptalog.replay.fold import Fold, fold_all
+from heptalog.replay.fold import Fold, Status, fold_all, legal_of, status_of, view_of
 from heptalog.replay.registry import GAMES
 from heptalog.replay.rules import ARBITER, PUBLIC, AnyRules, Viewer
 from heptalog.replay.seven_up.events import CardsDiscarded, TrumpDecided
@@ -51,6 +51,28 @@ def test_every_viewer_sees_what_the_rules_show(service: Service, rules: AnyRules
             assert seen.standing.sequence == sequence
             assert seen.standing.scores == fold.states[sequence].scores
     assert client.state("game") == client.state("game", sequence=len(bodies) - 1, viewer=ARBITER)
+
+
+@EACH_GAME
+@pytest.mark.parametrize("winners", [(), (0, 2)])
+def test_the_view_of_a_closed_game_shows_its_end(service: Service, rules: AnyRules, winners: tuple[int, ...]) -> None:
+    client = service.client()
+    bodies = play(rules, 3, events_max=40, with_rulings=False, seat_count=4).bodies
+    stops = [at for at in range(1, len(bodies)) if not fold_all(bodies[:at]).state.over][::7]
+    for at in stops:
+        fold = recorded(client, [*bodies[:at], GameClosed(winners=winners)], f"game-{at}")
+        for viewer in (PUBLIC, ARBITER, Viewer(1)):
+            closed = client.state(f"game-{at}", viewer=viewer)
+            assert closed.standing == fold.standing()
+            table = closed.view["table"]
+            assert (table["phase"], table["toAct"], table["winners"]) == ("OVER", [], list(closed.standing.winners))
+            # All else lies there as it was left.
+            before = client.state(f"game-{at}", sequence=at - 1, viewer=viewer).view
+            told = {name: table[name] for name in ("phase", "toAct", "winners")}
+            assert closed.view == {**before, "table": {**before["table"], **told}}
+        assert text_of(view_of(rules, fold.state, PUBLIC)) == text_of(client.state(f"game-{at}", viewer=PUBLIC).view)
+        assert list(legal_of(rules, fold.state)) == list(client.legal(f"game-{at}")) == []
+        assert client.game(f"game-{at}").status is status_of(fold.state) is Status.CLOSED
 
 
 @EACH_GAME

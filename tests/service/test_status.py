@@ -53,6 +53,24 @@ def test_evidence_that_a_caller_brought_is_a_fault_of_form() -> None:
     assert status_code(Corrupt(Code.SEAL_BROKEN)) is grpc.StatusCode.DATA_LOSS
 
 
+@pytest.mark.parametrize("code", [Code.SEAL_BROKEN, Code.CHAIN_BROKEN, Code.VALUE_SEALED, Code.FIELD_INVALID])
+def test_a_fault_of_form_comes_back_as_one(code: Code) -> None:
+    error = Malformed(code, rule="evidence", field="events[0].hash", index=0)
+    again = error_from(status_code(error), "some text", trailers_of(error))
+    assert type(again) is Malformed
+    assert (again.code, again.rule, again.facts) == (error.code, error.rule, error.facts)
+
+
+def test_a_number_is_a_number_and_digits_are_text() -> None:
+    facts: dict[str, object] = {"seat": 3, "expected": "3", "limit": -1, "card": "7", "winners": "0 2", "size": 0}
+    error = Refused(Code.ILLEGAL_MOVE, rule="7", **facts)
+    again = error_from(status_code(error), "", trailers_of(error))
+    assert (again.rule, again.facts) == ("7", facts)
+    assert {name: type(value) for name, value in again.facts.items()} == {
+        name: type(value) for name, value in facts.items()
+    }
+
+
 @pytest.mark.parametrize(
     "error",
     [

@@ -67,6 +67,7 @@ class TriedStore:
         # What another writer would do just before the next commit.
         self.intruder: Callable[[], None] | None = None
         self.damage: Callable[[Stored], Stored] | None = None
+        self.is_worn_out = False
         self.reader_count = 0
         self.reading_count = 0  # in all
         self.all_closed = Event()
@@ -74,6 +75,10 @@ class TriedStore:
         self._after: Hold | None = None
         self._reading: Hold | None = None
         self._lock = Lock()
+
+    @property
+    def is_broken(self) -> bool:
+        return self.is_worn_out or self.inner.is_broken
 
     @contextmanager
     def held(self) -> Iterator[Hold]:

@@ -16,7 +16,7 @@ from heptalog.replay.seven_bridge.check import check
 from heptalog.replay.seven_bridge.events import SevenBridge
 from heptalog.replay.seven_bridge.legal import legal
 from heptalog.replay.seven_bridge.state import Phase, State, initial, terms_of
-from heptalog.replay.seven_bridge.tables import CARD_BITS, NEXT_SEAT, OPENS, SEVENS
+from heptalog.replay.seven_bridge.tables import BITS, NEXT_SEAT, OPENS, SEVENS
 
 NAMES = ("Ana", "Bo", "Chie", "Dag", "Eun", "Fay", "Gil")
 DEFAULTS = SevenBridge()
@@ -35,7 +35,7 @@ def cards(text: str) -> tuple[str, ...]:
 
 
 def mask(text: str) -> int:
-    return mask_of(cards(text), CARD_BITS)
+    return mask_of(cards(text), BITS)
 
 
 def places(layout: str) -> int:
@@ -43,7 +43,7 @@ def places(layout: str) -> int:
     filled = 0
     for column in layout.split():
         low, high = column[1:].split("-")
-        filled |= mask_of((rank + column[0] for rank in RANKS[int(low) - 1 : int(high)]), CARD_BITS)
+        filled |= mask_of((rank + column[0] for rank in RANKS[int(low) - 1 : int(high)]), BITS)
     return filled
 
 
@@ -79,7 +79,7 @@ def position(
     filled = places(layout)
     return State(
         terms=terms,
-        phase=Phase.PLAYING,
+        phase=Phase.PLAY,
         scores=tuple(scores or (0,) * count),
         winners=(),
         round=round_number,

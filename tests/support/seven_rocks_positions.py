@@ -99,7 +99,7 @@ class Table:
         left, right, up, down = map(end, ends)
         state = State(
             target=250,
-            phase=Phase.PLAYING,
+            phase=Phase.PLAY,
             round=1,
             scores=scores,
             turn=turn,

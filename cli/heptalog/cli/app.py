@@ -5,17 +5,17 @@ from typing import Annotated, Final
 
 import typer
 
-from heptalog.cli.demo import demo
-from heptalog.cli.diff import diff
-from heptalog.cli.exports import export
-from heptalog.cli.games import games
-from heptalog.cli.imports import import_
-from heptalog.cli.legal import legal
-from heptalog.cli.replay import replay
-from heptalog.cli.serve import serve
-from heptalog.cli.show import show
-from heptalog.cli.sql import sql
-from heptalog.cli.verify import verify
+from heptalog.cli.commands.demo import demo
+from heptalog.cli.commands.diff import diff
+from heptalog.cli.commands.export import export
+from heptalog.cli.commands.games import games
+from heptalog.cli.commands.import_ import import_
+from heptalog.cli.commands.legal import legal
+from heptalog.cli.commands.replay import replay
+from heptalog.cli.commands.serve import serve
+from heptalog.cli.commands.show import show
+from heptalog.cli.commands.sql import sql
+from heptalog.cli.commands.verify import verify
 
 _EPILOG: Final = (
     "A game is named by FILE, by DATABASE.duckdb#GAME or by grpc://HOST:PORT#GAME, everywhere alike. "

@@ -6,15 +6,15 @@ from typing import Any, Final, TypeAlias
 
 from msgspec import to_builtins
 
-from heptalog.cli.examine import Verdict
 from heptalog.cli.exits import WrongUse
 from heptalog.cli.output import plain
-from heptalog.cli.render import camel, counted, outcome_json
+from heptalog.cli.render import counted, outcome_json
+from heptalog.cli.verdicts import Verdict
 from heptalog.replay.alternative import Alternative, Consequence
-from heptalog.replay.diff import Difference, FieldDifference, Parting
+from heptalog.replay.diff import Difference, FieldDifference
 from heptalog.replay.errors import HeptalogError
 from heptalog.replay.events import Event, GameStarted, Options, camel_name
-from heptalog.replay.gamefile import options_given, options_of, rfc3339
+from heptalog.replay.gamefile import options_given, options_of
 from heptalog.replay.registry import rules_of
 from heptalog.replay.sentences import sentence
 from heptalog.replay.words import names_of, printable, tell_event, tell_options, tell_outcome
@@ -23,7 +23,6 @@ Events: TypeAlias = Sequence[Event]
 
 # Fields of one difference that are told to people; the other forms have all.
 _FIELDS_MAX: Final = 12
-_TIMES: Final = ("occurredAt", "recordedAt")
 
 
 def options_under(options: Options, texts: Sequence[str]) -> Options:
@@ -77,9 +76,9 @@ def difference_json(difference: Difference, verdicts: tuple[Verdict, Verdict]) -
         "left": verdicts[0],
         "right": verdicts[1],
         "same": difference.is_same,
-        "event": _parting_json(difference.event),
-        "state": _parting_json(difference.state),
-        "result": [_field_json(field) for field in difference.result],
+        "event": difference.event,
+        "state": difference.state,
+        "result": difference.result,
     }
 
 
@@ -148,33 +147,16 @@ def _value(text: str) -> Any:
 
 
 def _fields_text(fields: Sequence[FieldDifference]) -> Iterator[str]:
-    shown = [_field_json(field) for field in fields[:_FIELDS_MAX]]
-    width = max(len(field["field"]) for field in shown)
-    for field in shown:
-        yield printable(f"  {field['field']:<{width}}  {_told(field['left'])}  ->  {_told(field['right'])}")
+    shown = fields[:_FIELDS_MAX]
+    width = max(len(difference.field) for difference in shown)
+    for difference in shown:
+        yield printable(f"  {difference.field:<{width}}  {_told(difference.left)}  ->  {_told(difference.right)}")
     if len(fields) > _FIELDS_MAX:
         yield f"  and {len(fields) - _FIELDS_MAX} more"
 
 
 def _told(value: Any) -> str:
     return "nothing" if value is None or value == "" else plain(value)
-
-
-def _parting_json(parting: Parting | None) -> dict[str, Any] | None:
-    if parting is None:
-        return None
-    return {"sequence": parting.sequence, "fields": [_field_json(field) for field in parting.fields]}
-
-
-def _field_json(difference: FieldDifference) -> dict[str, Any]:
-    """A field as the game file names it and writes its value."""
-    field = camel(difference.field)
-    values = [difference.left, difference.right]
-    if field in _TIMES:
-        values = [rfc3339(value) if value else None for value in values]
-    elif field == "event":
-        values = [value and value[0].lower() + value[1:] for value in values]
-    return {"field": field, "left": values[0], "right": values[1]}
 
 
 def _consequence_json(consequence: Consequence) -> dict[str, Any]:

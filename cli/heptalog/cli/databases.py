@@ -12,6 +12,7 @@ from heptalog.replay.errors import Code, Corrupt, HeptalogError, NotFound
 from heptalog.replay.events import Event
 from heptalog.replay.fold import Fold
 from heptalog.service.store import GameEntry, GameFilter, Stored
+from heptalog.service.store.endings import endings_of
 
 # About what one event costs to examine, in bytes of a game file, and what it costs to look for a game.
 _EVENT_WEIGHT = 150
@@ -44,8 +45,6 @@ class DatabaseGame(Struct, frozen=True):
 
     def check_derived(self, fold: Fold, connections: Connections) -> None:
         """Raise Corrupt where what the database keeps for readers is not what follows from the events."""
-        from heptalog.service.handler import endings_of
-
         kept = connections.endings(self.path, self.game_id)
         derived = tuple(endings_of(fold))
         for one, other in zip(kept, derived, strict=False):

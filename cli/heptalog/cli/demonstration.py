@@ -1,10 +1,10 @@
-"""The demonstration: a real server in another process, three games recorded through gRPC, and the other commands."""
+"""The demonstration: a real server in another process, a game of each kind through gRPC, and the other commands."""
 
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from itertools import count, islice
+from itertools import count
 from pathlib import Path
 from random import Random
 from threading import Timer
@@ -12,27 +12,28 @@ from typing import IO, Final
 
 import typer
 
+from heptalog.cli.commands.diff import diff
+from heptalog.cli.commands.export import export
+from heptalog.cli.commands.games import games
+from heptalog.cli.commands.replay import replay
+from heptalog.cli.commands.sql import sql
+from heptalog.cli.commands.verify import verify
 from heptalog.cli.connections import Connections
-from heptalog.cli.diff import diff
 from heptalog.cli.exits import Exit, complain
-from heptalog.cli.exports import export
-from heptalog.cli.games import games
 from heptalog.cli.output import write_text
 from heptalog.cli.render import counted
-from heptalog.cli.replay import replay
-from heptalog.cli.sql import sql
-from heptalog.cli.verify import verify
-from heptalog.replay.errors import Code, Unavailable
+from heptalog.replay.errors import Code, Refused, Unavailable
 from heptalog.replay.events import GameStarted, Player
 from heptalog.replay.fold import Fold
-from heptalog.replay.registry import GAMES
+from heptalog.replay.playout import play
+from heptalog.replay.registry import NEWEST
 from heptalog.replay.rules import AnyRules
 from heptalog.replay.words import title_of
 from heptalog.service.client import Client
 
-_PLAYERS: Final = (Player("ana", "Ana"), Player("bo", "Bo"), Player("chie", "Chie"), Player("dag", "Dag"))
-# Of the moves that are legal only so many are thought about: discards can be tens of thousands.
-_MOVES_MAX: Final = 64
+_PLAYERS: Final = tuple(Player(name.lower(), name) for name in ("Ana", "Bo", "Chie", "Dag", "Eun", "Fay", "Gus"))
+# How many sit down, the best first: every game takes one of these.
+_SEAT_COUNTS: Final = (4, 2, 3, 5, 6, 7)
 _START_SECONDS: Final = 30.0
 _STOP_SECONDS: Final = 30.0
 _QUESTION: Final = (
@@ -48,7 +49,7 @@ def demonstrate(folder: Path, seed: int) -> Exit:
         server = f"grpc://{address}"
         _title(f"A server listens on {address}, over {database}")
         with Connections() as connections:
-            folds = dict(_recorded(connections.client(address), seed))
+            folds = dict(recorded(connections.client(address), seed))
         _title("These games it has now")
         _run(lambda: games([server], results=True), f"games {server} --results")
         up = next(game_id for game_id, fold in folds.items() if fold.rules.key == "seven_up")
@@ -107,32 +108,57 @@ def _address(output: IO[str], process: "subprocess.Popen[str]", log: Path) -> st
     return line.split()[-1]
 
 
-def _recorded(client: Client, seed: int) -> Iterator[tuple[str, Fold]]:
-    """Record one game of each kind, move by move; its id and its fold."""
+def recorded(client: Client, seed: int) -> Iterator[tuple[str, Fold]]:
+    """Record one game of each kind, by its newest rules and move by move; its id and its fold."""
     taken = {entry.game_id for entry in client.games()}
     _title("One game of each kind is recorded through gRPC, move by move")
-    for rules in GAMES:
-        name = f"{rules.key}-{seed}"
+    for key, rules in NEWEST.items():
+        name = f"{key}-{seed}"
         game_id = next(one for number in count(1) if (one := name if number == 1 else f"{name}-{number}") not in taken)
-        fold = _played(client, rules, game_id, Random(f"{rules.key} {seed}"))  # noqa: S311  # no secret hangs on it
-        winners = " and ".join(_PLAYERS[seat].name for seat in fold.state.winners)
-        write_text(f"{title_of(rules.key):<13} {counted(fold.sequence + 1, 'event'):>11}, won by {winners}")
+        fold = _played(client, started_by(rules), game_id, Random(f"{key} {seed}"))  # noqa: S311  # no secret hangs on it
+        write_text(f"{title_of(key):<13} {counted(fold.sequence + 1, 'event'):>11}, {_ending_text(fold)}")
         yield game_id, fold
 
 
-def _played(client: Client, rules: AnyRules, game_id: str, random: Random) -> Fold:
-    """Play a whole game by chance; the server decides, and the fold here only knows what may be played."""
-    started = GameStarted(_PLAYERS, rules.options(), tournament="Demonstration", table="1")
+def started_by(rules: AnyRules) -> GameStarted:
+    """The start of a game by these rules and their usual options, with as many players as they take."""
+    starts = [
+        GameStarted(
+            players=_PLAYERS[:seat_count],
+            rules=rules.options(),
+            rules_version=rules.version,
+            tournament="Demonstration",
+            table="1",
+        )
+        for seat_count in _SEAT_COUNTS
+    ]
+    # Where none will do, the rules say why as soon as it is played.
+    return next((started for started in starts if _is_accepted(rules, started)), starts[0])
+
+
+def _is_accepted(rules: AnyRules, started: GameStarted) -> bool:
+    try:
+        rules.initial(started)
+    except Refused:
+        return False
+    return True
+
+
+def _played(client: Client, started: GameStarted, game_id: str, random: Random) -> Fold:
+    """Play a whole game by chance; the server decides, and the fold here only tells of it afterwards."""
+    bodies = play(started, random.randrange)
+    fold = Fold(next(bodies))
     recorder = client.create_game(started, game_id=game_id, recorded_by="demo")
-    fold = Fold(started)
-    while not fold.state.over:
-        if fold.state.to_act:
-            body = random.choice(list(islice(rules.legal(fold.state), _MOVES_MAX)))
-        else:
-            body = rules.deal(fold.state, random.randrange)
+    for body in bodies:
         recorder.append(body, recorded_by="demo")
         fold.advance(body)
     return fold
+
+
+def _ending_text(fold: Fold) -> str:
+    if not fold.state.over:
+        return "not yet over"
+    return f"won by {' and '.join(_PLAYERS[seat].name for seat in fold.state.winners)}"
 
 
 def _last_round(fold: Fold) -> int:

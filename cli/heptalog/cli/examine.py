@@ -3,6 +3,7 @@
 Results come in the order of the games. What is on its way is bounded: a few chunks of games for each process.
 """
 
+import atexit
 import multiprocessing
 import os
 import signal
@@ -10,19 +11,19 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import closing, suppress
+from contextlib import suppress
+from functools import cache
 from itertools import chain
 from pathlib import Path
 from threading import Thread
 from typing import Final, NamedTuple, TypeAlias
 
-from msgspec import Struct
-
 from heptalog.cli.connections import Connections
 from heptalog.cli.databases import DatabaseGame
-from heptalog.cli.exits import Exit, WrongUse, exit_of_code
+from heptalog.cli.exits import WrongUse
 from heptalog.cli.files import Missing
 from heptalog.cli.sources import Game
+from heptalog.cli.verdicts import Found, Verdict
 from heptalog.replay.errors import Code, HeptalogError, NotFound, Unavailable
 from heptalog.replay.events import Event
 from heptalog.replay.fold import Fold, Outcomes
@@ -37,22 +38,6 @@ SMALL_COUNT: Final = 2_000
 _CHUNK_SIZE: Final = 500_000
 _CHUNK_COUNT: Final = 64
 _CHUNKS_PER_PROCESS: Final = 4
-
-
-class Verdict(Struct, frozen=True):
-    """What `verify` says of one game; the last four are null where it is good."""
-
-    source: str
-    ok: bool
-    events: int
-    sequence: int | None = None
-    rule: str | None = None
-    code: Code | None = None
-    message: str | None = None
-
-    @property
-    def exit(self) -> Exit:
-        return Exit.FINE if self.code is None else exit_of_code(self.code)
 
 
 def examined(games: Iterable[Game | Missing], connections: Connections, *, jobs: int = 0) -> Iterator[Verdict]:
@@ -130,14 +115,6 @@ class Step(NamedTuple):
     event: Event
     outcomes: Outcomes
     fold: Fold
-
-
-class Found(Exception):
-    """A game turned out to be bad, or could not be read on."""
-
-    def __init__(self, verdict: Verdict) -> None:
-        super().__init__(verdict)
-        self.verdict = verdict
 
 
 def steps(game: Game, connections: Connections) -> Iterator[Step]:
@@ -251,6 +228,14 @@ def _end_with_parent() -> None:
 
 
 def _verdicts_on(chunk: Chunk) -> list[Verdict]:
-    with closing(Connections()) as connections:
-        _read_ahead(chunk, connections)
-        return [verdict_on(game, connections) for game in chunk]
+    connections = _own_connections()
+    _read_ahead(chunk, connections)
+    return [verdict_on(game, connections) for game in chunk]
+
+
+@cache
+def _own_connections() -> Connections:
+    """What this process has opened: once, for all of its chunks."""
+    connections = Connections()
+    atexit.register(connections.close)
+    return connections

@@ -9,9 +9,10 @@ from typing import Final
 from urllib.parse import quote
 
 from heptalog.cli.connections import Connections
-from heptalog.cli.examine import Found, bad, placed
+from heptalog.cli.examine import bad, placed
 from heptalog.cli.files import unwritable
 from heptalog.cli.sources import Game
+from heptalog.cli.verdicts import Found
 from heptalog.replay.errors import HeptalogError
 from heptalog.replay.events import Event
 from heptalog.replay.gamefile import encode_line

@@ -18,11 +18,12 @@ from msgspec.structs import replace
 
 from heptalog.cli.connections import Connections, opening, reachable
 from heptalog.cli.databases import Database
-from heptalog.cli.examine import Found, Verdict, bad, placed, steps
+from heptalog.cli.examine import bad, placed, steps
 from heptalog.cli.exits import Exit
 from heptalog.cli.files import FileGame, Missing
 from heptalog.cli.servers import Server
 from heptalog.cli.sources import Game
+from heptalog.cli.verdicts import Found, Verdict
 from heptalog.replay.codec import content_of, encode
 from heptalog.replay.errors import Code, HeptalogError, Malformed, NotFound, Unavailable
 from heptalog.replay.events import Event

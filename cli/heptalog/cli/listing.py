@@ -6,15 +6,16 @@ from msgspec import Struct
 
 from heptalog.cli.connections import Connections
 from heptalog.cli.databases import Database
-from heptalog.cli.examine import Found, Step, Verdict, bad, step_at, steps
+from heptalog.cli.examine import Step, bad, step_at, steps
 from heptalog.cli.files import Missing
 from heptalog.cli.servers import Server
 from heptalog.cli.sources import Game, Named, games_of, named
+from heptalog.cli.verdicts import Found, Verdict
 from heptalog.replay.errors import HeptalogError
 from heptalog.replay.events import Player
+from heptalog.replay.fold import Status, status_of
 from heptalog.replay.gamefile import rfc3339
-from heptalog.service.handler import status_of
-from heptalog.service.store import GameEntry, GameFilter, Head, Status
+from heptalog.service.store import GameEntry, GameFilter, Head
 
 
 class Row(Struct, frozen=True, rename="camel"):
@@ -63,7 +64,7 @@ def _replayed(source: Named, wanted: GameFilter, connections: Connections) -> It
         except Found as found:
             yield found.verdict
             continue
-        if _fits(entry, wanted):
+        if wanted.fits(entry):
             yield _row(game, entry, step)
 
 
@@ -87,16 +88,6 @@ def _entry(game: Game, connections: Connections) -> tuple[GameEntry, Step]:
         head=Head(step.event.sequence, step.event.hash, 0),
     )
     return entry, step
-
-
-def _fits(entry: GameEntry, wanted: GameFilter) -> bool:
-    """What a store would say of this game."""
-    return (
-        wanted.ruleset in ("", entry.ruleset)
-        and wanted.player_id in ("", *(player.id for player in entry.started.players))
-        and wanted.tournament in ("", entry.started.tournament)
-        and wanted.status in (None, entry.status)
-    )
 
 
 def _row(game: Game, entry: GameEntry, step: Step | None) -> Row:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Raw, json, to_builtins
 
-from heptalog.cli.examine import Step, Verdict
+from heptalog.cli.examine import Step
 from heptalog.cli.output import plain
+from heptalog.cli.verdicts import Verdict
 from heptalog.replay.events import Body, camel_name
 from heptalog.replay.fold import Standing, standing_of
 from heptalog.replay.outcomes import Outcome, RoundEnded
@@ -111,7 +112,7 @@ def step_json(step: Step, *, with_outcomes: bool = False) -> Any:
 
 def outcome_json(outcome: Outcome) -> dict[str, Any]:
     """An outcome by its name and its fields."""
-    fields = {camel(name): value for name, value in to_builtins(outcome).items()}
+    fields = {_camel(name): value for name, value in to_builtins(outcome).items()}
     return {"outcome": camel_name(type(outcome)), **fields}
 
 
@@ -194,7 +195,7 @@ def _words(name: str) -> str:
     return "".join(f" {letter.lower()}" if letter.isupper() else letter for letter in name)
 
 
-def camel(name: str) -> str:
+def _camel(name: str) -> str:
     """`recorded_at` as `recordedAt`."""
     first, *others = name.split("_")
     return first + "".join(word.capitalize() for word in others)

@@ -2,22 +2,36 @@
 
 from collections.abc import Iterable, Sequence
 from itertools import zip_longest
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from msgspec import UNSET, Struct, to_builtins
 from msgspec.structs import replace
 
 from heptalog.replay.errors import HeptalogError
-from heptalog.replay.events import Body, Event
-from heptalog.replay.fold import Closed, Fold
+from heptalog.replay.events import Body, Event, camel_name
+from heptalog.replay.fold import Fold, view_of
+from heptalog.replay.gamefile import rfc3339
 from heptalog.replay.rules import ARBITER, State
 from heptalog.replay.seals import map_parts, sealable_parts, values_of
 
 Value: TypeAlias = Any
 
+# What an envelope says beside the event itself, by its names in the game file.
+_ENVELOPE: Final = {
+    "gameId": "game_id",
+    "eventId": "event_id",
+    "recordedAt": "recorded_at",
+    "recordedBy": "recorded_by",
+    "previousHash": "previous_hash",
+    "hash": "hash",
+}
+
 
 class FieldDifference(Struct, frozen=True):
-    """One field that differs; `None` stands for what one side does not have."""
+    """One field that differs, named and written as in a game file; `None` stands for what one side does not have.
+
+    A hash is written in hexadecimal. The field `event` has the kinds of two events.
+    """
 
     field: str
     left: Value
@@ -103,7 +117,7 @@ def _folded(events: Iterable[Event]) -> tuple[Fold | None, Side]:
 def _first_event(left: Sequence[Event], right: Sequence[Event], *, with_envelope: bool) -> Parting | None:
     for index, (one, other) in enumerate(zip_longest(left, right)):
         if one is None or other is None:
-            kinds = [None if event is None else type(event.body).__name__ for event in (one, other)]
+            kinds = [None if event is None else camel_name(type(event.body)) for event in (one, other)]
             return Parting(index, (FieldDifference("event", *kinds),))
         if fields := _event_fields(one, other, with_envelope=with_envelope):
             return Parting(one.sequence, fields)
@@ -112,15 +126,15 @@ def _first_event(left: Sequence[Event], right: Sequence[Event], *, with_envelope
 
 def _event_fields(one: Event, other: Event, *, with_envelope: bool) -> tuple[FieldDifference, ...]:
     if type(one.body) is not type(other.body):
-        return (FieldDifference("event", type(one.body).__name__, type(other.body).__name__),)
+        return (FieldDifference("event", camel_name(type(one.body)), camel_name(type(other.body))),)
     found = []
     if one.occurred_at and other.occurred_at and one.occurred_at != other.occurred_at:
-        found.append(FieldDifference("occurredAt", one.occurred_at, other.occurred_at))
+        found.append(FieldDifference("occurredAt", rfc3339(one.occurred_at), rfc3339(other.occurred_at)))
     if with_envelope:
-        for field in ("game_id", "event_id", "recorded_at", "recorded_by", "previous_hash", "hash"):
-            values = [_plain(getattr(event, field)) for event in (one, other)]
+        for name, field in _ENVELOPE.items():
+            values = [_written(getattr(event, field)) for event in (one, other)]
             if values[0] != values[1]:
-                found.append(FieldDifference(field, *values))
+                found.append(FieldDifference(name, *values))
     if one.body != other.body:
         left_body, right_body = _comparable(one.body, other.body)
         found += _leaves_that_differ(to_builtins(left_body), to_builtins(right_body))
@@ -165,9 +179,8 @@ def _first_state(left: Fold | None, right: Fold | None) -> Parting | None:
 
 
 def _shown(fold: Fold, state: State) -> dict[str, Value]:
-    """A state as the arbiter sees it, in words that people and programs can read."""
-    inner = state.state if isinstance(state, Closed) else state
-    shown: dict[str, Value] = to_builtins(fold.rules.view(inner, ARBITER))
+    """A state as the arbiter sees it, and what every state can answer, whatever a game shows of it."""
+    shown: dict[str, Value] = to_builtins(view_of(fold.rules, state, ARBITER))
     return {**shown, "over": state.over, "winners": state.winners, "toAct": state.to_act}
 
 
@@ -185,5 +198,8 @@ def _leaves_that_differ(one: Value, other: Value) -> list[FieldDifference]:
     ]
 
 
-def _plain(value: Value) -> Value:
+def _written(value: str | int | bytes) -> str | None:
+    """A value of an envelope as text: its only numbers are times, and 0 is an absent one."""
+    if isinstance(value, int):
+        return rfc3339(value) if value else None
     return value.hex() if isinstance(value, bytes) else value

@@ -1,4 +1,6 @@
-"""The neutral draw that games share (C-4): the highest value wins, exactly the tied highest draw again."""
+"""Chance that games share: the neutral draw (C-4), where exactly the tied highest draw again, and the shuffle."""
+
+from collections.abc import Sequence
 
 from heptalog.replay.errors import Code, Refused
 from heptalog.replay.events import DealerDrawn, Draw, Lot, OpenerDrawn
@@ -37,6 +39,15 @@ def draw_lots(seat_count: int, choose: Choose, *, values: int = 13) -> tuple[int
         candidates = [draw.seat for draw in draws if draw.value == highest]
         lots.append(Lot(draws))
     return candidates[0], tuple(lots)
+
+
+def shuffled(names: Sequence[str], choose: Choose) -> list[str]:
+    """Cards or tiles in every order with the same chance, which comes from outside (Fisher and Yates)."""
+    order = list(names)
+    for last in range(len(order) - 1, 0, -1):
+        other = choose(last + 1)
+        order[last], order[other] = order[other], order[last]
+    return order
 
 
 def _listed(seats: list[int]) -> str:

@@ -44,6 +44,7 @@ class Code(StrEnum):
     ALREADY_STARTED = "ALREADY_STARTED"
     RETRACTION_INVALID = "RETRACTION_INVALID"
     CLOSING_INVALID = "CLOSING_INVALID"
+    GAME_TOO_LONG = "GAME_TOO_LONG"
     # The form.
     NOT_JSON = "NOT_JSON"
     NOT_UTF8 = "NOT_UTF8"
@@ -150,10 +151,10 @@ def _between(first: Code, last: Code) -> frozenset[Code]:
 
 
 # Which codes each kind has; the codes above stand in this order. Codes of evidence that a caller sent itself are
-# raised as Malformed where they are met, and come back from a server as Corrupt.
+# Malformed, where they are met and as they come back from a server.
 KINDS: Final[Mapping[type[HeptalogError], frozenset[Code]]] = MappingProxyType(
     {
-        Refused: _between(Code.NOT_YOUR_TURN, Code.CLOSING_INVALID),
+        Refused: _between(Code.NOT_YOUR_TURN, Code.GAME_TOO_LONG),
         Malformed: _between(Code.NOT_JSON, Code.EVENT_TOO_LARGE),
         Redacted: frozenset({Code.VALUE_SEALED}),
         Corrupt: _between(Code.SEAL_BROKEN, Code.RECORD_DAMAGED),

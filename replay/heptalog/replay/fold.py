@@ -6,16 +6,21 @@ takeback is exact whatever it names: the state becomes the very one that was rep
 
 from collections import deque
 from collections.abc import Iterable, Iterator
+from enum import StrEnum
 from itertools import pairwise
-from typing import TypeAlias
+from typing import Any, Final, TypeAlias
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from heptalog.replay.errors import Code, Refused
 from heptalog.replay.events import Body, GameClosed, GameStarted, MovesRetracted, NoteAdded
 from heptalog.replay.outcomes import GameEndedByArbiter, MovesTakenBack, Outcome
 from heptalog.replay.registry import rules_of
-from heptalog.replay.rules import AnyRules, State
+from heptalog.replay.rules import AnyRules, State, Viewer
+
+# More than any game seats; each game has its own range below it.
+PLAYERS_MAX: Final = 100
 
 Outcomes: TypeAlias = tuple[Outcome, ...]
 
@@ -45,6 +50,14 @@ class Closed(Struct, frozen=True, gc=False):
     @property
     def winners(self) -> tuple[int, ...]:
         return self.closing.winners
+
+
+class Status(StrEnum):
+    """Where a game is in its life."""
+
+    RUNNING = "RUNNING"
+    WON = "WON"  # by the rules
+    CLOSED = "CLOSED"  # by the arbiter
 
 
 class Standing(Struct, frozen=True, rename="camel"):
@@ -162,18 +175,44 @@ class Fold:
 
 
 def check_players(started: GameStarted) -> None:
-    """Raise Refused unless every player has an id of their own. How many there may be is each game's own."""
-    ids = [player.id for player in started.players]
-    for seat, player_id in enumerate(ids):
-        if not player_id:
+    """Raise Refused unless every player has an id of their own; how many there may be is each game's, up to a bound."""
+    if len(started.players) > PLAYERS_MAX:
+        raise Refused(Code.PLAYERS_INVALID, rule="game-file", players=len(started.players))
+    seen: set[str] = set()
+    for seat, player in enumerate(started.players):
+        if not player.id:
             raise Refused(Code.PLAYERS_INVALID, rule="game-file", seat=seat, problem="a player without an id")
-        if player_id in ids[:seat]:
+        if player.id in seen:
             raise Refused(Code.PLAYERS_INVALID, rule="game-file", seat=seat, problem="two players with one id")
+        seen.add(player.id)
 
 
 def standing_of(sequence: int, state: State) -> Standing:
     """The report for a state."""
     return Standing(sequence, state.scores, state.to_act, state.round, state.over, state.winners)
+
+
+def status_of(state: State) -> Status:
+    """Whether a game goes on, was won, or was closed."""
+    if isinstance(state, Closed):
+        return Status.CLOSED
+    return Status.WON if state.over else Status.RUNNING
+
+
+def legal_of(rules: AnyRules, state: State) -> Iterator[Body]:
+    """Every move of the seats that may act now, lazily; none once the arbiter has closed the game."""
+    return iter(()) if isinstance(state, Closed) else rules.legal(state)
+
+
+def view_of(rules: AnyRules, state: State, viewer: Viewer) -> Struct:
+    """What one viewer may see; where the arbiter has closed the game, its end is laid over the table as it was left."""
+    if not isinstance(state, Closed):
+        return rules.view(state, viewer)
+    view: Any = rules.view(state.state, viewer)
+    ending = {"phase": "OVER", "to_act": state.to_act, "winners": state.winners}
+    told = {name: value for name, value in ending.items() if hasattr(view.table, name)}
+    closed: Struct = replace(view, table=replace(view.table, **told))
+    return closed
 
 
 def scan(bodies: Iterable[Body]) -> Iterator[tuple[Fold, Outcomes]]:

@@ -30,6 +30,7 @@ SENTENCES: Final[Mapping[Code, str]] = MappingProxyType(
         Code.ALREADY_STARTED: "a game starts only once",
         Code.RETRACTION_INVALID: "only an earlier sequence can be gone back to",
         Code.CLOSING_INVALID: "these cannot be the winners",
+        Code.GAME_TOO_LONG: "the game has as many events as one may have",
         Code.NOT_JSON: "this is not JSON",
         Code.NOT_UTF8: "this is not UTF-8",
         Code.NOT_PROTOBUF: "this is not an event in protobuf",

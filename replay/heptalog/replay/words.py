@@ -1,15 +1,11 @@
 """A recorded game told to people: each game's own words, and those for what every game has."""
 
-from collections.abc import Sequence
-from typing import TypeAlias
-
 from heptalog.replay.events import Body, GameClosed, GameStarted, MovesRetracted, NoteAdded, Options
 from heptalog.replay.fold import Closed, Fold
 from heptalog.replay.gamefile import options_given
 from heptalog.replay.outcomes import GameEndedByArbiter, MovesTakenBack, Outcome
+from heptalog.replay.phrases import Names, in_a_row, listed
 from heptalog.replay.rules import AnyRules, State
-
-Names: TypeAlias = Sequence[str]
 
 
 def names_of(started: GameStarted) -> tuple[str, ...]:
@@ -31,7 +27,7 @@ def tell_event(rules: AnyRules, body: Body, names: Names) -> str:
     match body:
         case GameStarted():
             options = tell_options(body.rules)
-            return f"{_listed(names)} begin {title_of(rules.key)}" + (f" ({options})" if options else "")
+            return f"{in_a_row(names)} begin {title_of(rules.key)}" + (f" ({options})" if options else "")
         case MovesRetracted(to_sequence=to_sequence, reason=reason):
             return f"The arbiter takes back what came after {to_sequence}" + _because(reason)
         case GameClosed(reason=reason):
@@ -82,12 +78,7 @@ def _because(reason: str) -> str:
 def _won(winners: tuple[int, ...], names: Names) -> str:
     if not winners:
         return "nobody wins"
-    return f"{_listed([names[seat] for seat in winners])} {'wins' if len(winners) == 1 else 'win'}"
-
-
-def _listed(names: Names) -> str:
-    *others, last = names
-    return f"{', '.join(others)} and {last}" if others else last
+    return f"{listed(winners, names)} {'wins' if len(winners) == 1 else 'win'}"
 
 
 def _plain(value: object) -> str:

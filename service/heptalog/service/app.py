@@ -22,6 +22,11 @@ class App:
         self.readers = Readers(settings.reader_threads)
         self.writer.start()
 
+    @property
+    def is_broken(self) -> bool:
+        """Whether it can do its work no longer, whatever is asked of it."""
+        return self.writer.is_broken or self.store.is_broken
+
     def close(self) -> None:
         """Finish what is queued, then let go of the store."""
         self.writer.drain()

@@ -9,6 +9,7 @@ from typing import Final
 from msgspec import Struct
 
 EVENTS_PER_APPEND_MAX: Final = 512
+EVENTS_PER_GAME_MAX: Final = 100_000  # a fold keeps every state, and no table plays so long
 EVENT_SIZE_MAX: Final = 256 * 1024  # bytes of one record
 MESSAGE_SIZE_MAX: Final = 4 * 1024 * 1024  # bytes of one gRPC message
 ID_LENGTH_MAX: Final = 128  # characters of a game's or an event's id, or of who recorded it
@@ -37,3 +38,4 @@ class Settings(Struct, frozen=True):
     reader_threads: int = 4
     calls_max: int = 1024  # at work at once
     grace_seconds: float = 10.0  # for running calls at the end
+    health_seconds: float = 1.0  # between two looks at whether the service can still work

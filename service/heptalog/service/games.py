@@ -8,30 +8,31 @@ from typing import Final
 import msgspec
 from google.protobuf import json_format
 from google.protobuf.struct_pb2 import Struct as StructMessage
-from google.protobuf.timestamp_pb2 import Timestamp
 from msgspec.structs import replace
 
 from heptalog.replay import codec
 from heptalog.replay.errors import Code, HeptalogError, Malformed, NotFound
 from heptalog.replay.events import Event
-from heptalog.replay.fold import Standing
-from heptalog.replay.rules import ARBITER, PUBLIC, Viewer
+from heptalog.replay.rules import ARBITER
 from heptalog.service.answering import Context, Readers, answers
 from heptalog.service.appends import Append
 from heptalog.service.config import MESSAGE_SIZE_MAX
-from heptalog.service.log import event_at, head_message
 from heptalog.service.pages import page_size, place_of, token_for
 from heptalog.service.queries import Queries
-from heptalog.service.store import NO_GAME, GameEntry, GameFilter, LogStore, Status
+from heptalog.service.store import NO_GAME, LogStore
+from heptalog.service.wire import (
+    created_message,
+    event_at,
+    filter_of,
+    game_message,
+    head_message,
+    standing_message,
+    viewer_of,
+)
 from heptalog.service.writer import Writer
 from heptalog.v1 import games_pb2, games_pb2_grpc
 
 _PAGE_BYTES: Final = MESSAGE_SIZE_MAX // 2
-_STATUSES: Final = {
-    Status.RUNNING: games_pb2.GAME_STATUS_RUNNING,
-    Status.WON: games_pb2.GAME_STATUS_WON,
-    Status.CLOSED: games_pb2.GAME_STATUS_CLOSED,
-}
 
 
 class GamesServicer(games_pb2_grpc.GamesServiceServicer):
@@ -57,9 +58,7 @@ class GamesServicer(games_pb2_grpc.GamesServiceServicer):
             receipt = await asyncio.wrap_future(self._writer.submit(append))
         except HeptalogError as error:
             raise _in_event(error) from None
-        return games_pb2.CreateGameResponse(
-            game_id=receipt.game_id, head=head_message(receipt.head), deduplicated=receipt.is_deduplicated
-        )
+        return created_message(receipt)
 
     @answers
     async def GetGame(self, request: games_pb2.GetGameRequest, context: Context) -> games_pb2.GetGameResponse:
@@ -75,7 +74,7 @@ class GamesServicer(games_pb2_grpc.GamesServiceServicer):
         size = page_size(request.page_size)
         place = place_of(request, request.page_token)
         after = 0 if place is None else place.after
-        wanted = _filter_of(request)
+        wanted = filter_of(request)
         # One more than fits tells whether there is another page.
         entries = await self._readers.run(lambda: self._store.games(wanted, after=after, limit=size + 1))
         games = _first_of([game_message(entry) for entry in entries[:size]])
@@ -85,7 +84,7 @@ class GamesServicer(games_pb2_grpc.GamesServiceServicer):
     @answers
     async def GetState(self, request: games_pb2.GetStateRequest, context: Context) -> games_pb2.GetStateResponse:
         sequence = request.sequence if request.HasField("sequence") else None
-        viewer = _viewer_of(request.viewer) if request.HasField("viewer") else ARBITER
+        viewer = viewer_of(request.viewer) if request.HasField("viewer") else ARBITER
         position = await self._readers.run(lambda: self._queries.position(request.game_id, sequence))
         view = json_format.Parse(msgspec.json.encode(position.view(viewer)), StructMessage())
         return games_pb2.GetStateResponse(standing=standing_message(position.standing), view=view)
@@ -117,64 +116,7 @@ def _in_event(error: HeptalogError) -> HeptalogError:
     return type(error)(error.code, rule=error.rule, **facts)
 
 
-def game_message(entry: GameEntry) -> games_pb2.Game:
-    """A game as a list shows it."""
-    message = games_pb2.Game(
-        game_id=entry.game_id,
-        ruleset=entry.ruleset,
-        rules_version=entry.rules_version,
-        started=codec.message_of(Event(0, entry.started)).game_started,
-        status=_STATUSES[entry.status],
-        head=head_message(entry.head),
-    )
-    message.created_at.CopyFrom(codec.timestamp(entry.created_at))
-    return message
-
-
 def _first_of(games: list[games_pb2.Game]) -> list[games_pb2.Game]:
     """As many as one message holds, at least one: a game may have a great many tags."""
     sizes = accumulate(game.ByteSize() for game in games)
     return games[: max(1, sum(size <= _PAGE_BYTES for size in sizes))]
-
-
-def standing_message(standing: Standing) -> games_pb2.Standing:
-    """A standing as a message."""
-    return games_pb2.Standing(
-        sequence=standing.sequence,
-        scores=standing.scores,
-        to_act=standing.to_act,
-        round=standing.round,
-        over=standing.over,
-        winners=standing.winners,
-    )
-
-
-def _filter_of(request: games_pb2.ListGamesRequest) -> GameFilter:
-    status = next((ours for ours, number in _STATUSES.items() if number == request.status), None)
-    if status is None and request.status != games_pb2.GAME_STATUS_UNSPECIFIED:
-        raise Malformed(Code.FIELD_INVALID, rule="api", field="status", problem=f"no value {request.status}")
-    return GameFilter(
-        ruleset=request.ruleset,
-        player_id=request.player_id,
-        tournament=request.tournament,
-        status=status,
-        created_from=_nanoseconds(request.created_from),
-        created_before=_nanoseconds(request.created_before),
-    )
-
-
-def _viewer_of(message: games_pb2.Viewer) -> Viewer:
-    roles = games_pb2.Viewer
-    match message.role:
-        case roles.ROLE_PUBLIC:
-            return PUBLIC
-        case roles.ROLE_SEAT:
-            return Viewer(message.seat)
-        case roles.ROLE_ARBITER:
-            return ARBITER
-        case _:
-            raise Malformed(Code.FIELD_INVALID, rule="api", field="viewer.role", problem="who looks must be said")
-
-
-def _nanoseconds(time: Timestamp) -> int:
-    return time.seconds * codec.SECOND + time.nanos

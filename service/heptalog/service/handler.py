@@ -6,7 +6,7 @@ is durable, so that the next append in the same commit can stand on it. `settle`
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import closing
 from itertools import groupby
 from typing import Final
@@ -18,14 +18,20 @@ from heptalog.replay import codec
 from heptalog.replay.chain import GENESIS
 from heptalog.replay.errors import Code, Conflict, Corrupt, HeptalogError, Malformed, NotFound, Redacted, Refused
 from heptalog.replay.events import Event, camel_name, snake_name
-from heptalog.replay.fold import Closed, Fold
-from heptalog.replay.rules import State
+from heptalog.replay.fold import Fold
 from heptalog.replay.seals import check_seals, check_whole, sealed
 from heptalog.service.appends import Append, Receipt
-from heptalog.service.config import EVENT_SIZE_MAX, EVENTS_PER_APPEND_MAX, ID_LENGTH_MAX, Surroundings
+from heptalog.service.config import (
+    EVENT_SIZE_MAX,
+    EVENTS_PER_APPEND_MAX,
+    EVENTS_PER_GAME_MAX,
+    ID_LENGTH_MAX,
+    Surroundings,
+)
 from heptalog.service.live import LiveGame, LiveGames, load
 from heptalog.service.retry import is_same
-from heptalog.service.store import NO_GAME, Batch, Ending, Entry, Head, LogStore, Refusal, Status
+from heptalog.service.store import NO_GAME, Batch, Ending, Entry, Head, LogStore, Refusal
+from heptalog.service.store.endings import ending_between
 
 _ID: Final = re.compile(r"[^\s\x00-\x1f\x7f]+")
 
@@ -49,15 +55,23 @@ class Handler:
     def prepare(self, append: Append) -> Prepared:
         """Check an append and run ahead with it. Raises what is wrong, and then nothing has changed."""
         check_shape(append)
-        game = self._live.find(append.game_id)
-        if game is None and (game := load(self._store, append.game_id)) is not None:
-            self._live.keep(game)
-        if game is not None and (known := _known_sequences(append, game)):
-            return Prepared(game, known)
-        _check_expected(append, game)
-        game, entries, endings = self._entries(append, game)
-        batch = Batch(append.game_id, append.expected, tuple(entries), tuple(endings))
-        return Prepared(game, tuple(entry.event.sequence for entry in entries), batch)
+        try:
+            return self._prepared(append)
+        except Conflict:
+            if not self._is_behind(append.game_id):
+                raise
+        # Another writer has been here since: what it has recorded is what to compare with.
+        self._live.forget(append.game_id)
+        return self._prepared(append)
+
+    def recognise(self, append: Append) -> Prepared | None:
+        """What was prepared met a conflict, and its game is forgotten: is all of it what another writer has recorded?
+
+        Raises Conflict where some of it is.
+        """
+        game = self._game(append.game_id)
+        known = () if game is None else _known_sequences(append, game)
+        return Prepared(game, known) if game is not None and known else None
 
     def settle(self, prepared: Prepared, head: Head) -> Receipt:
         """What was prepared is durable with this head: show it, and give its receipt."""
@@ -97,6 +111,29 @@ class Handler:
             content=codec.content_of(asked),
         )
 
+    def _prepared(self, append: Append) -> Prepared:
+        game = self._game(append.game_id)
+        if game is not None and (known := _known_sequences(append, game)):
+            return Prepared(game, known)
+        _check_expected(append, game)
+        game, entries, endings = self._entries(append, game)
+        batch = Batch(append.game_id, append.expected, tuple(entries), tuple(endings))
+        return Prepared(game, tuple(entry.event.sequence for entry in entries), batch)
+
+    def _game(self, game_id: str) -> LiveGame | None:
+        game = self._live.find(game_id)
+        if game is None and (game := load(self._store, game_id)) is not None:
+            self._live.keep(game)
+        return game
+
+    def _is_behind(self, game_id: str) -> bool:
+        """Whether the log has another head than the live game believes to be durable."""
+        game = self._live.find(game_id)
+        if game is None or game.durable == NO_GAME:
+            return False
+        head = self._store.head(game_id)
+        return head is not None and (head.sequence, head.hash) != (game.durable, game.hash_at(game.durable))
+
     def _entries(self, append: Append, game: LiveGame | None) -> tuple[LiveGame, list[Entry], list[Ending]]:
         """Run ahead event by event; where one is wrong, take back the ones before it too."""
         entries: list[Entry] = []
@@ -107,13 +144,14 @@ class Handler:
                 event = self._completed(append, index, sent)
                 game, entry = _advanced(game, event, sent)
             except HeptalogError as error:
-                if game is not None and append.expected != NO_GAME:
+                # A refusal of the first event, as most are, has nothing to take back.
+                if game is not None and entries and append.expected != NO_GAME:
                     game.truncate(append.expected)
                 if isinstance(error, Refused):
                     error.facts["game_id"] = append.game_id
                 raise _placed(error, index) from error
             entries.append(entry)
-            if ending := _ending(before, game.fold.state, event.sequence):
+            if ending := ending_between(before, game.fold.state, event.sequence):
                 endings.append(ending)
         assert game is not None, "an append has at least one event"
         self._live.keep(game)
@@ -228,6 +266,8 @@ def _check_expected(append: Append, game: LiveGame | None) -> None:
 
 def _advanced(game: LiveGame | None, event: Event, sent: Event) -> tuple[LiveGame, Entry]:
     """The game with one more event: rules first, then its link and its size, then there is no way back."""
+    if event.sequence >= EVENTS_PER_GAME_MAX:
+        raise Refused(Code.GAME_TOO_LONG, rule="api", limit=EVENTS_PER_GAME_MAX)
     fold = Fold(event.body) if game is None else game.fold
     if game is not None:
         fold.check(event.body)
@@ -244,31 +284,6 @@ def _advanced(game: LiveGame | None, event: Event, sent: Event) -> tuple[LiveGam
         game.records.append(record)
         game.event_ids[event.event_id] = event.sequence
     return game, Entry(record, linked)
-
-
-def _ending(before: State | None, after: State, sequence: int) -> Ending | None:
-    """The change of status that an event made: an end, another end, or a takeback of one."""
-    was = Status.RUNNING if before is None else status_of(before)
-    status = status_of(after)
-    if status is was and (status is Status.RUNNING or before == after):
-        return None
-    return Ending(sequence, status, after.scores, after.winners)
-
-
-def endings_of(fold: Fold) -> Iterator[Ending]:
-    """Every change of a game's status, derived from its states: what its log should hold of them."""
-    before: State | None = None
-    for sequence, state in enumerate(fold.states):
-        if ending := _ending(before, state, sequence):
-            yield ending
-        before = state
-
-
-def status_of(state: State) -> Status:
-    """Whether a game goes on, was won, or was closed."""
-    if isinstance(state, Closed):
-        return Status.CLOSED
-    return Status.WON if state.over else Status.RUNNING
 
 
 def _placed(error: HeptalogError, index: int) -> HeptalogError:

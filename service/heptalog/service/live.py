@@ -30,13 +30,19 @@ class LiveGame:
     @property
     def head_hash(self) -> bytes:
         """The hash of the last event, durable or not."""
-        return codec.hash_in(self.records[-1])
+        return self.hash_at(-1)
+
+    def hash_at(self, sequence: int) -> bytes:
+        """The hash of an event."""
+        return codec.hash_in(self.records[sequence])
 
     def truncate(self, sequence: int) -> None:
         """Forget everything after `sequence`: it did not happen after all."""
         self.fold.truncate(sequence)
         del self.records[sequence + 1 :]
-        self.event_ids = {event_id: at for event_id, at in self.event_ids.items() if at <= sequence}
+        # They came in the order of their events, so the last ones are those to go, however long the game is.
+        while self.event_ids and next(reversed(self.event_ids.values())) > sequence:
+            self.event_ids.popitem()
 
 
 class LiveGames:
@@ -77,7 +83,8 @@ class LiveGames:
 def load(store: LogStore, game_id: str) -> LiveGame | None:
     """The game as the log has it, its chain and its rules checked again; None where there is none.
 
-    Raises Corrupt, with game and sequence, where what is stored does not hold.
+    Raises Corrupt, with game and sequence, where what is stored does not hold, and Refused (RULESET_UNKNOWN) where a
+    newer version has recorded it: that is no damage.
     """
     return rebuilt(game_id, store.read_game(game_id))
 
@@ -92,6 +99,9 @@ def rebuilt(game_id: str, records: Iterable[Stored]) -> LiveGame | None:
             event, public = codec.decode(stored.record)
             examiner.advance(event, public)
         except HeptalogError as error:
+            if error.code is Code.RULESET_UNKNOWN:
+                error.facts["game_id"] = game_id
+                raise
             code = error.code if isinstance(error, Corrupt) else Code.RECORD_DAMAGED
             raise Corrupt(
                 code, rule=error.rule, game_id=game_id, at_sequence=stored.sequence, position=stored.position

@@ -9,7 +9,7 @@ from msgspec import Struct
 from heptalog.replay.codec import hash_in
 from heptalog.replay.errors import Code, NotFound, Refused
 from heptalog.replay.events import Body
-from heptalog.replay.fold import Closed, Fold, Standing, standing_of
+from heptalog.replay.fold import Fold, Standing, legal_of, standing_of, view_of
 from heptalog.replay.rules import State, Viewer
 from heptalog.service.live import LiveGames, load
 from heptalog.service.store import Head, LogStore
@@ -31,8 +31,7 @@ class Position(Struct, frozen=True):
     def view(self, viewer: Viewer) -> Struct:
         """What one viewer may see."""
         self.check_seat(viewer.seat)
-        state = self.state.state if isinstance(self.state, Closed) else self.state
-        return self.fold.rules.view(state, viewer)
+        return view_of(self.fold.rules, self.state, viewer)
 
     def check_seat(self, seat: int) -> None:
         """Raise Refused for a seat that is not at this table."""
@@ -42,7 +41,7 @@ class Position(Struct, frozen=True):
 
     def legal(self) -> Iterator[Body]:
         """Every move that would be accepted now; none once the arbiter has closed the game."""
-        return iter(()) if isinstance(self.state, Closed) else self.fold.rules.legal(self.state)
+        return legal_of(self.fold.rules, self.state)
 
 
 class Queries:

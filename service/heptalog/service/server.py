@@ -46,6 +46,7 @@ class Server:
             interceptors=(Decoding(),),
             maximum_concurrent_rpcs=settings.calls_max,
         )
+        self._watching: asyncio.Task[None] | None = None
         self.port = 0
 
     async def start(self) -> int:
@@ -62,15 +63,27 @@ class Server:
         except RuntimeError as error:
             raise Unavailable(Code.PORT_IN_USE, rule="api", host=host, port=self._settings.port) from error
         await self._server.start()
-        for name in ("", *_NAMES):
-            await self._health.set(name, health_pb2.HealthCheckResponse.SERVING)
+        await self._tell(health_pb2.HealthCheckResponse.SERVING)
+        self._watching = asyncio.create_task(self._watch())
         return self.port
 
     async def stop(self) -> None:
         """Say NOT_SERVING, let running calls finish, write what is queued, let go of the store."""
+        if self._watching is not None:
+            self._watching.cancel()
         await self._health.enter_graceful_shutdown()
         await self._server.stop(self._settings.grace_seconds)
         await asyncio.to_thread(self._app.close)
+
+    async def _watch(self) -> None:
+        """Say NOT_SERVING once the writer or the store can work no longer; nothing but a new start mends them."""
+        while not self._app.is_broken:
+            await asyncio.sleep(self._settings.health_seconds)
+        await self._tell(health_pb2.HealthCheckResponse.NOT_SERVING)
+
+    async def _tell(self, status: int) -> None:
+        for name in ("", *_NAMES):
+            await self._health.set(name, status)
 
 
 async def serve(settings: Settings, announce: Callable[[int], None]) -> None:

@@ -32,10 +32,10 @@ RETRY_SECONDS: Final = 1
 # What callers sent is told back to them, but a client takes no more than 8 KB of trailers by default.
 FACT_SIZE_MAX: Final = 1024
 SENTENCE_SIZE_MAX: Final = 512
-# Facts that stay text even where all of it is digits.
-_TEXTS: Final = frozenset(
-    {"game_id", "event_id", "head_hash", "known_events", "new_events", "field", "problem", "kind", "ruleset"}
-)
+# Metadata is text; under this name it has the names of the facts that are numbers.
+_NUMBERS: Final = "numbers"
+_NUMBER: Final = re.compile(r"-?\d{1,19}", re.ASCII)
+_BAD_REQUEST: Final = details_pb.BadRequest.DESCRIPTOR.full_name
 
 Metadata: TypeAlias = Sequence[tuple[str, str | bytes]]
 
@@ -83,6 +83,8 @@ def trailers_of(error: HeptalogError) -> Metadata:
     description = message_of(error)
     status = Status(code=status_code(error).value[0], message=description)
     metadata = {name: _text(value) for name, value in error.facts.items()}
+    if numbers := [name for name, value in error.facts.items() if type(value) is int]:
+        metadata[_NUMBERS] = " ".join(numbers)
     if error.rule:
         metadata["rule"] = error.rule
     _pack(status, details_pb.ErrorInfo(reason=error.code, domain=DOMAIN, metadata=metadata))
@@ -140,10 +142,21 @@ def _from_details(data: bytes) -> HeptalogError | None:
     info = details_pb.ErrorInfo()
     for detail in status.details:
         if detail.Unpack(info) and info.domain == DOMAIN and info.reason in Code.__members__:
-            facts: dict[str, object] = {name: _fact(name, value) for name, value in info.metadata.items()}
-            rule = str(facts.pop("rule", ""))
+            facts, rule = _facts_of(info)
+            # Evidence that the caller brought itself is a fault of form: the code alone would call the log corrupt.
+            if any(other.TypeName() == _BAD_REQUEST for other in status.details):
+                return Malformed(Code(info.reason), rule=rule, **facts)
             return error_of(Code(info.reason), rule=rule, **facts)
     return None
+
+
+def _facts_of(info: details_pb.ErrorInfo) -> tuple[dict[str, Any], str]:
+    """The facts and the rule in the metadata."""
+    texts = dict(info.metadata)
+    rule = texts.pop("rule", "")
+    numbers = texts.pop(_NUMBERS, "").split()
+    facts = {name: int(text) if name in numbers and _NUMBER.fullmatch(text) else text for name, text in texts.items()}
+    return facts, rule
 
 
 def _pack(status: Status, detail: Message) -> None:
@@ -161,9 +174,3 @@ def _text(value: object) -> str:
 def _cut(text: str, size_max: int) -> str:
     data = text.encode()
     return text if len(data) <= size_max else data[:size_max].decode(errors="ignore") + "…"
-
-
-def _fact(name: str, text: str) -> object:
-    # Metadata is text; what counts something is a number again.
-    is_number = name not in _TEXTS and re.fullmatch(r"-?(0|[1-9]\d{0,17})", text)
-    return int(text) if is_number else text

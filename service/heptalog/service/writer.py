@@ -6,7 +6,9 @@ themselves and a lone append waits for nobody.
 
 import logging
 import queue
-from concurrent.futures import Future
+from concurrent.futures import Future, InvalidStateError
+from contextlib import suppress
+from copy import copy
 from threading import Lock, Thread
 from typing import Final
 
@@ -42,10 +44,16 @@ class Writer:
         self._group_events_max = settings.group_events_max
         self._jobs: queue.Queue[Job | None] = queue.Queue(settings.queue_max)
         self._is_draining = False
+        self._is_broken = False
         # Whoever is let in before the end is also queued before it.
         self._gate = Lock()
         self._commits = 0
         self._thread = Thread(target=self._run, name="heptalog-writer", daemon=True)
+
+    @property
+    def is_broken(self) -> bool:
+        """Whether a bug of ours has stopped it: it takes no appends any more."""
+        return self._is_broken
 
     def start(self) -> None:
         """Begin to take appends."""
@@ -54,12 +62,14 @@ class Writer:
     def submit(self, append: Append) -> Future[Receipt]:
         """Queue an append; the future holds its receipt or its error once either is final.
 
-        Raises Unavailable at once where the queue is full or the writer is shutting down.
+        Raises Unavailable at once where the queue is full, or the writer is shutting down or broken.
         """
         job = Job(append)
         with self._gate:
             if self._is_draining:
                 raise Unavailable(Code.DRAINING, rule="api")
+            if self._is_broken:
+                raise Unavailable(Code.WRITE_FAILED, rule="api")
             try:
                 self._jobs.put_nowait(job)
             except queue.Full:
@@ -70,17 +80,39 @@ class Writer:
         """Take no more, finish what is queued, and stop."""
         with self._gate:
             was_draining, self._is_draining = self._is_draining, True
-        if not was_draining:
+        # Nobody would take it from a full queue once the writer is broken, and then there is nothing to finish.
+        if not was_draining and not self._is_broken:
             self._jobs.put(None)
         if self._thread.is_alive():
             self._thread.join()
 
     def _run(self) -> None:
+        group: list[Job] = []
         is_last = False
-        while not is_last:
-            group, is_last = self._next_group()
-            if group:
-                self._commit(group)
+        try:
+            while not is_last:
+                group, is_last = self._next_group()
+                if group:
+                    self._commit(group)
+        except BaseException as error:  # noqa: BLE001  # whatever it was, nobody may wait for ever
+            self._break(group, error)
+
+    def _break(self, group: list[Job], error: BaseException) -> None:
+        """A bug of ours met the writer itself: fail all who wait, and take no more."""
+        _log.critical("the writer has stopped", exc_info=error)
+        with self._gate:
+            self._is_broken = True
+        waiting = list(group)
+        with suppress(queue.Empty):
+            while True:
+                job = self._jobs.get_nowait()
+                if job is not None:
+                    waiting.append(job)
+        self._handler.forget({job.append.game_id for job in waiting})
+        for job in waiting:
+            # Those of the group may have their answers, and who waits may go away at any time.
+            with suppress(InvalidStateError):
+                job.future.set_exception(Unavailable(Code.WRITE_FAILED, rule="api"))
 
     def _next_group(self) -> tuple[list[Job], bool]:
         """What waits now, at least one job, as many events as one commit takes; and whether that is the end."""
@@ -127,7 +159,8 @@ class Writer:
             job.outcome = error
         except Exception as error:  # noqa: BLE001  # our own bug must not stop the writer
             self._lose(job, error)
-        if isinstance(job.outcome, Refused):
+        # Without a place it is no event of theirs that is refused: their game is one that cannot be read here.
+        if isinstance(job.outcome, Refused) and "index" in job.outcome.facts:
             try:
                 refusals.append(self._handler.refusal(job.append, job.outcome))
             except Exception as error:  # noqa: BLE001
@@ -143,6 +176,9 @@ class Writer:
         # Before anybody is answered: what in memory is not what is in the log must not be met again.
         lost = {job.append.game_id for job in group if not isinstance(job.outcome, Receipt | HeptalogError)}
         self._handler.forget(lost | conflicts.keys())
+        for job in group:
+            if isinstance(job.outcome, Conflict) and job.append.game_id in conflicts:
+                job.outcome = self._looked_at_again(job.append, job.outcome)
         for job in group:
             if isinstance(job.outcome, Receipt):
                 job.future.set_result(job.outcome)
@@ -162,10 +198,18 @@ class Writer:
             return self._handler.settle(prepared, result)
         if max(prepared.sequences) > game.durable:
             # What it repeats was asked for in this very commit, and has not come in.
-            return conflicts[game.game_id]
+            return copy(conflicts[game.game_id])
         try:
             return self._handler.receipt_again(prepared)
         except Exception as error:  # noqa: BLE001  # the others of this commit have their answers all the same
+            return error
+
+    def _looked_at_again(self, append: Append, conflict: Conflict) -> Receipt | Exception:
+        """The answer to an append whose game another writer has changed: a retry of what that one recorded is known."""
+        try:
+            prepared = self._handler.recognise(append)
+            return conflict if prepared is None else self._handler.receipt_again(prepared)
+        except Exception as error:  # noqa: BLE001  # here too the others have their answers
             return error
 
     def _lose(self, job: Job, error: Exception) -> None:
@@ -179,4 +223,5 @@ class Writer:
         self._handler.forget({job.append.game_id for job in group})
         failure = error if isinstance(error, HeptalogError) else Unavailable(Code.WRITE_FAILED, rule="api")
         for job in group:
-            job.future.set_exception(failure)
+            # One each: who is given it may write into it.
+            job.future.set_exception(copy(failure))

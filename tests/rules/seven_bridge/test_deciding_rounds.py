@@ -135,7 +135,7 @@ def exhausted_deciding_round(seats: tuple[int, ...], dealer: int) -> State:
 def test_SB_V22_SB_D20h_SB_D19_an_exhausted_deciding_round_calls_another() -> None:
     state, outcomes = advance_with_outcomes(exhausted_deciding_round((1, 2), dealer=2), play(1, "AC"))
     assert outcomes[1:] == (RoundEnded(6, RoundEndedBy.EXHAUSTED), DecidingRoundCalled((1, 2), dealer=1))
-    assert (state.scores, state.phase, state.over) == ((40, 33, 33, 33), Phase.DEALING, False)
+    assert (state.scores, state.phase, state.over) == ((40, 33, 33, 33), Phase.DEAL, False)
     assert seats_in(state.seats) == (1, 2)
     state = advance(state, split_deck(DECK, seat_count=4, dealer=1, seats=(1, 2)))
     assert state.round == 7

@@ -14,14 +14,15 @@ from heptalog.replay.errors import Refused
 from heptalog.replay.events import Body, CardPlayed, TurnPassed
 from heptalog.replay.outcomes import MatchWon, Outcome, RoundEnded, RoundEndedBy
 from heptalog.replay.rules import ARBITER, PUBLIC, Viewer
+from heptalog.replay.seven_bridge import SEVEN_BRIDGE
 from heptalog.replay.seven_bridge.apply import apply
 from heptalog.replay.seven_bridge.check import check
 from heptalog.replay.seven_bridge.dealing import deal
 from heptalog.replay.seven_bridge.events import Scoring, SevenBridge
 from heptalog.replay.seven_bridge.legal import legal
-from heptalog.replay.seven_bridge.outcomes import OUTCOMES, GhostMade
+from heptalog.replay.seven_bridge.outcomes import GhostMade
 from heptalog.replay.seven_bridge.state import NOBODY, Phase, State
-from heptalog.replay.seven_bridge.tables import CARD_BITS, COLUMNS, DECK, JOKER_BITS, NATURALS, SEVENS
+from heptalog.replay.seven_bridge.tables import BITS, COLUMNS, DECK, JOKER_BITS, NATURALS, SEVENS
 from heptalog.replay.seven_bridge.view import view
 from heptalog.replay.seven_bridge.words import SevenBridgeWords
 from tests.support.seven_bridge_positions import NAMES, new_game
@@ -113,7 +114,7 @@ def test_SB_I1_columns_are_contiguous_and_contain_their_seven(seed: int, seat_co
                 assert filled & SEVENS
                 lowest = filled & -filled
                 assert (filled + lowest) & filled == 0
-        if step.after.phase is Phase.PLAYING:
+        if step.after.phase is Phase.PLAY:
             assert set(names_in(step.after.border, DECK)) == border_by_the_book(step.after)
 
 
@@ -182,7 +183,7 @@ def test_SB_B8_the_match_ends_with_one_winner_among_the_lowest(
 @settings(deadline=None, max_examples=10)
 def test_legal_is_what_check_accepts(seed: int, seat_count: int, options: SevenBridge) -> None:
     for number, (state, _, _, _) in enumerate(walk(seed, seat_count, options)):
-        if number % 7 and state.phase is not Phase.OPENING:
+        if number % 7 and state.phase is not Phase.OPEN:
             continue
         accepted = []
         for body in every_body(state):
@@ -226,7 +227,7 @@ def swap_hidden(state: State, seat: int, chance: random.Random) -> State:
     hands = list(state.hands)
     for other in others:
         size = hands[other].bit_count()
-        hands[other] = sum(CARD_BITS[card] for card in pool[:size])
+        hands[other] = sum(BITS[card] for card in pool[:size])
         pool = pool[size:]
     return replace(state, hands=tuple(hands))
 
@@ -239,5 +240,5 @@ def test_there_are_words_for_whatever_happens(seed: int, seat_count: int, option
         texts = [words.event(body, names), *(words.outcome(outcome, names) for outcome in outcomes)]
         texts += words.table(state, names)
         assert all(text.strip() and text.isprintable() for text in texts)
-        assert all(type(outcome) in OUTCOMES for outcome in outcomes)
+        assert all(type(outcome) in SEVEN_BRIDGE.outcomes for outcome in outcomes)
         json.encode(view(state, ARBITER))

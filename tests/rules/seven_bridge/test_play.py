@@ -113,7 +113,7 @@ def test_SB_V6_SB_D6_without_tokens_one_must_play_if_able() -> None:
 def test_SB_V25_SB_R11_one_card_a_turn() -> None:
     state = advance(position(["8D 9D AC", "KC", "2C"], "D7-7"), play(0, "8D"))
     refused = refusal(state, play(0, "9D"))
-    assert (refused.code, refused.rule, refused.facts) == (Code.NOT_YOUR_TURN, "SB-R8", {"seat": 0, "to_act": 1})
+    assert (refused.code, refused.rule, refused.facts) == (Code.NOT_YOUR_TURN, "SB-R8", {"seat": 0, "to_act": (1,)})
 
 
 def test_SB_R9_SB_B4_a_card_must_be_held() -> None:
@@ -150,7 +150,7 @@ def test_a_seat_that_is_not_there_is_unknown(seat: int) -> None:
 @pytest.mark.parametrize("seat", [-1, 0, 2])
 def test_nobody_plays_or_passes_while_the_table_is_to_deal(seat: int) -> None:
     state = advance(position(["8D", "6D", "2C"], "D7-7"), play(0, "8D"))
-    assert state.phase is Phase.DEALING
+    assert state.phase is Phase.DEAL
     assert refusal(state, CardPlayed(seat, "6D")).code is Code.WRONG_PHASE
     assert refusal(state, TurnPassed(seat)).code is Code.WRONG_PHASE
 

@@ -27,7 +27,7 @@ def test_SB_V12_SB_R15_SB_R16_SB_R17_SB_D26_the_last_card_ends_the_round_and_the
         PenaltyBooked(2, ("KC", "JD", "2H"), 26, was_ghost=True),
         TotalsBooked(1, (47, 0, 26)),
     )
-    assert (state.scores, state.to_act, state.phase, state.round) == ((47, 0, 26), (), Phase.DEALING, 1)
+    assert (state.scores, state.to_act, state.phase, state.round) == ((47, 0, 26), (), Phase.DEAL, 1)
 
 
 def test_SB_V12_SB_R18_with_count_scoring_each_card_costs_one() -> None:

@@ -80,7 +80,7 @@ def test_SB_D23_options_are_independent_and_a_zero_is_not_an_absence() -> None:
 def test_an_option_out_of_range_is_refused_by_its_name_in_the_game_file(option: str, value: Any) -> None:
     with pytest.raises(Refused) as caught:
         new_game(3, SevenBridge(**{option: value}))
-    assert caught.value.code is Code.OPTION_OUT_OF_RANGE
+    assert (caught.value.code, caught.value.rule) == (Code.OPTION_OUT_OF_RANGE, "game-file")
     head, *tail = option.split("_")
     assert caught.value.facts["option"] == head + "".join(word.title() for word in tail)
     assert caught.value.facts["value"] == value
@@ -89,7 +89,7 @@ def test_an_option_out_of_range_is_refused_by_its_name_in_the_game_file(option: 
 
 def test_SB_R2_the_dealer_is_drawn_once_before_the_first_deal() -> None:
     state = new_game(3)
-    assert (state.round, state.to_act, state.phase) == (0, (), Phase.DRAWING)
+    assert (state.round, state.to_act, state.phase) == (0, (), Phase.DRAW)
     dealt = split_deck(NATURALS, seat_count=3, dealer=1)
     assert refusal(state, dealt).code is Code.WRONG_PHASE
     assert refusal(state, play(0, "7D")).code is Code.WRONG_PHASE
@@ -223,7 +223,7 @@ def test_SB_R4_the_table_draws_and_deals_what_check_accepts(seat_count: int, jok
     state = new_game(seat_count, SevenBridge(jokers=jokers))
     drawn = deal(state, choose)
     state = advance(state, drawn, deal(advance(state, drawn), choose))
-    assert (state.round, state.phase) == (1, Phase.OPENING)
+    assert (state.round, state.phase) == (1, Phase.OPEN)
     assert moves(state) == ["7D"]
 
 

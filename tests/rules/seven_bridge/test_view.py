@@ -7,7 +7,7 @@ from heptalog.replay.errors import Code, Refused
 from heptalog.replay.rules import ARBITER, PUBLIC, Viewer
 from heptalog.replay.seven_bridge.events import SevenBridge
 from heptalog.replay.seven_bridge.state import State
-from heptalog.replay.seven_bridge.view import ArbiterView, Column, JokerLaid, PublicView, SeatView, view
+from heptalog.replay.seven_bridge.view import ArbiterView, ColumnView, JokerView, PublicView, SeatView, view
 from tests.support.seven_bridge_positions import advance, new_game, passes, play, position
 
 JOKERS = SevenBridge(jokers=2)
@@ -43,17 +43,17 @@ def test_the_arbiter_sees_every_hand() -> None:
 
 def test_everybody_sees_layout_border_exposed_cards_and_jokers() -> None:
     table = view(with_a_ghost(), PUBLIC).table
-    assert table.layout[1] == Column("D", ("5D", "6D", "7D", "8D", "9D"))
+    assert table.layout[1] == ColumnView(suit="D", places=("5D", "6D", "7D", "8D", "9D"))
     assert table.border == ("5C", "8C", "4D", "TD", "7H", "7S")
     assert table.exposed == ("KC", "JD", "2H")
-    assert table.jokers == (JokerLaid("X1", "6C", is_covered=False),)
+    assert table.jokers == (JokerView(joker="X1", stands_for="6C", is_covered=False),)
     assert table.to_act == (0,)
 
 
 def test_SB_D20c_a_covered_joker_is_still_shown() -> None:
     state = position(["6C 9S", "AC", "2C"], "C6-7", jokers={"X1": "6C"}, options=JOKERS)
     state = advance(state, play(0, "6C"))
-    assert view(state, PUBLIC).table.jokers == (JokerLaid("X1", "6C", is_covered=True),)
+    assert view(state, PUBLIC).table.jokers == (JokerView(joker="X1", stands_for="6C", is_covered=True),)
 
 
 def test_a_view_is_camel_case_json() -> None:
@@ -89,7 +89,7 @@ def test_a_view_before_the_first_deal_is_empty() -> None:
 
 
 @pytest.mark.parametrize("seat", [3, 99, -3])
-def test_there_is_no_view_for_a_seat_that_is_not_there(seat: int) -> None:
+def test_C_5_there_is_no_view_for_a_seat_that_is_not_there(seat: int) -> None:
     with pytest.raises(Refused) as caught:
         view(new_game(3), Viewer(seat))
-    assert caught.value.code is Code.SEAT_UNKNOWN
+    assert (caught.value.code, caught.value.rule) == (Code.SEAT_UNKNOWN, "C-5")

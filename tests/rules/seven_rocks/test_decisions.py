@@ -130,7 +130,7 @@ def test_SR_D15_a_placement_breaks_the_row_of_passes() -> None:
     table.knock(3)
     table.play("4-0", LEFT)
     table.knock(3)
-    assert (table.state.phase, table.state.passes, table.state.to_act) == (Phase.PLAYING, 3, (3,))
+    assert (table.state.phase, table.state.passes, table.state.to_act) == (Phase.PLAY, 3, (3,))
     table.knock()
     assert table.one(RoundEnded).by is RoundEndedBy.BLOCKED
 

@@ -118,7 +118,7 @@ def test_legal_is_what_check_accepts(seed: int, place: int) -> None:
         for spelling, tile in TILES.items():
             arms = {arm for by, name, arm in offered if (by, name) == (seat, tile.name)}
             for arm in ARMS:
-                if state.phase is Phase.OPENING:
+                if state.phase is Phase.OPEN:
                     expected = (seat, spelling, arm) in offered
                 else:
                     expected = len(arms) == 1 if arm is UNSET else arm in arms

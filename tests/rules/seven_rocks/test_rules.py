@@ -18,7 +18,7 @@ def test_SR_R1_exactly_four_play(players: int) -> None:
     with pytest.raises(Refused) as refused:
         SEVEN_ROCKS.initial(started(players=players))
     assert refused.value.code is Code.PLAYERS_INVALID
-    assert refused.value.facts == {"count": players, "low": 4, "high": 4}
+    assert refused.value.facts == {"players": players, "low": 4, "high": 4}
 
 
 def test_SR_R1_two_pairs_begin_at_nothing() -> None:
@@ -119,6 +119,7 @@ def test_SR_R10_turns_pass_clockwise() -> None:
     assert table.state.to_act == (0,)
     assert table.refuses(TilePlayed(1, "5-0", LEFT), Code.NOT_YOUR_TURN, "SR-R10")
     assert table.refuses(TurnPassed(3), Code.NOT_YOUR_TURN, "SR-R10")
+    assert table.refusal(TurnPassed(3)).facts == {"seat": 3, "to_act": (0,)}
 
 
 @pytest.mark.parametrize("seat", [-1, 4, 4294967295])
@@ -207,7 +208,7 @@ def test_SR_R28_target_is_an_option(target: int, over: bool) -> None:
 def test_SR_R28_target_out_of_range(target: int) -> None:
     with pytest.raises(Refused) as refused:
         SEVEN_ROCKS.initial(started(target))
-    assert refused.value.code is Code.OPTION_OUT_OF_RANGE
+    assert (refused.value.code, refused.value.rule) == (Code.OPTION_OUT_OF_RANGE, "game-file")
     assert refused.value.facts == {"option": "target", "value": target, "low": 1, "high": 100_000}
 
 

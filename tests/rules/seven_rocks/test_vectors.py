@@ -100,7 +100,7 @@ def test_SR_V10_R12_who_can_play_must() -> None:
 
 def test_SR_V11_R13_R24_four_passes_block_and_settle() -> None:
     table = Table.with_position("1-2", "1-1", "2-3", "4-4", ends=["0"] * 4, turn=0, scores=(40, 5))
-    assert table.knock(3).state.phase is Phase.PLAYING
+    assert table.knock(3).state.phase is Phase.PLAY
     table.knock()
     assert table.one(RoundEnded) == RoundEnded(1, RoundEndedBy.BLOCKED)
     assert [entry.deduction for entry in table.every(HandSettled)] == [5, 0, 5, 10]
@@ -133,7 +133,7 @@ def test_SR_V14_R23_R27_D20_last_tile_scores_then_settles() -> None:
         (13, 15),
     ]
     table.take(filled())
-    assert (table.state.phase, table.state.turn) == (Phase.OPENING, 2)
+    assert (table.state.phase, table.state.turn) == (Phase.OPEN, 2)
     assert table.refuses(OpenerDrawn(2), Code.WRONG_PHASE, "SR-R7")
 
 
@@ -192,7 +192,7 @@ def test_SR_V18_D21_last_tile_that_blocks_is_a_domino() -> None:
     table.play("6-0", LEFT)
     assert table.one(RoundEnded) == RoundEnded(1, RoundEndedBy.EMPTY_HAND, 3)
     table.take(filled())
-    assert (table.state.phase, table.state.to_act) == (Phase.OPENING, (3,))
+    assert (table.state.phase, table.state.to_act) == (Phase.OPEN, (3,))
 
 
 def test_SR_V19_opener_chooses_but_plays() -> None:

@@ -30,17 +30,21 @@ def public(table: Table) -> TableView:
     return seen.table
 
 
+def end(arm: str, value: int, counts: int) -> EndView:
+    return EndView(arm=arm, value=value, counts=counts)
+
+
 def test_the_line_reads_from_left_to_right() -> None:
     line = public(branched()).line
     assert line.row == ("2-5", "5-5", "5-0", "0-1")
     assert (line.up, line.down, line.spinner, line.sum) == (("5-3",), (), "5-5", 2 + 1 + 3)
-    assert line.ends == (EndView("LEFT", 2, 2), EndView("RIGHT", 1, 1), EndView("UP", 3, 3), EndView("DOWN", 5, 0))
+    assert line.ends == (end("LEFT", 2, 2), end("RIGHT", 1, 1), end("UP", 3, 3), end("DOWN", 5, 0))
 
 
 def test_a_lone_double_is_open_on_two_sides_and_counts_once() -> None:
     table = Table.with_round(filled("5-5"))
     table.play("5-5")
-    assert public(table).line.ends == (EndView("LEFT", 5, 10), EndView("RIGHT", 5, 0))
+    assert public(table).line.ends == (end("LEFT", 5, 10), end("RIGHT", 5, 0))
 
 
 def test_C_5_a_seat_sees_its_own_hand_and_counts() -> None:
@@ -97,11 +101,11 @@ def test_SR_D30_hands_stay_private_after_a_win_in_the_round() -> None:
     assert (seen.phase, seen.winners, seen.hands_left) == ("OVER", (0, 2), ())
 
 
-def test_nobody_at_the_table_sees_nothing() -> None:
+def test_C_5_nobody_at_the_table_sees_nothing() -> None:
     for seat in (-3, 4, 4294967295):
         with pytest.raises(Refused) as refused:
             SEVEN_ROCKS.view(branched().state, Viewer(seat))
-        assert refused.value.code is Code.SEAT_UNKNOWN
+        assert (refused.value.code, refused.value.rule) == (Code.SEAT_UNKNOWN, "C-5")
 
 
 def test_views_are_written_in_camel_case() -> None:

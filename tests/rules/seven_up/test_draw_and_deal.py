@@ -37,7 +37,7 @@ def test_SU_R2_the_target_is_seven_unless_the_options_say_otherwise() -> None:
 def test_SU_R2_a_target_out_of_range_is_refused(target: int) -> None:
     with pytest.raises(Refused) as caught:
         SEVEN_UP.initial(started(2, target=target))
-    assert caught.value.code is Code.OPTION_OUT_OF_RANGE
+    assert (caught.value.code, caught.value.rule) == (Code.OPTION_OUT_OF_RANGE, "game-file")
     assert caught.value.facts == {"option": "target", "value": target, "low": 1, "high": 1_000}
 
 
@@ -83,7 +83,7 @@ def test_SU_R5_no_deal_before_the_draw() -> None:
 def test_SU_R5_six_cards_each_and_one_turned() -> None:
     state = after(awaiting_deal(4), dealt(4, "5S"))
     assert [cards.bit_count() for cards in state.hands] == [6, 6, 6, 6]
-    assert (state.round, state.phase, state.dealt.bit_count()) == (1, Phase.ELDER_DECIDES, 25)
+    assert (state.round, state.phase, state.dealt.bit_count()) == (1, Phase.STAND_OR_BEG, 25)
 
 
 @pytest.mark.parametrize(
@@ -114,6 +114,14 @@ def test_SU_R5_a_refused_deal_tells_no_card() -> None:
     assert "2C" not in str(refusal(awaiting_deal(2), body))
 
 
+def test_SU_R5_a_slip_of_the_pen_in_a_hand_is_told_by_seat_and_place() -> None:
+    body = CardsDealt(
+        (CardHand(("2C", "3C", "4C", "5C", "6C", "7C")), CardHand(("2D", "10S", "4D", "5D", "6D", "7D"))), "AS"
+    )
+    refused = refusal(awaiting_deal(2), body)
+    assert (refused.code, refused.rule, refused.facts) == (Code.CARD_UNKNOWN, "SU-D1", {"seat": 1, "place": 1})
+
+
 def test_SU_D1_the_pack_has_52_cards_ace_high_without_jokers() -> None:
     assert len(set(DECK)) == 52
     assert DECK[:13] == ("2C", "3C", "4C", "5C", "6C", "7C", "8C", "9C", "TC", "JC", "QC", "KC", "AC")
@@ -132,7 +140,7 @@ def test_SU_D4_three_to_each_from_elder_hand_on_twice() -> None:
 
 def test_SU_R6_SU_V1_a_turned_jack_scores_for_the_dealer() -> None:
     state, outcomes = advance(awaiting_deal(2), dealt(2, "JC"))
-    assert (state.scores, state.phase, state.to_act) == ((1, 0), Phase.ELDER_DECIDES, (1,))
+    assert (state.scores, state.phase, state.to_act) == ((1, 0), Phase.STAND_OR_BEG, (1,))
     assert outcomes == [JackTurned(seat=0, side=0, card="JC", score=1)]
 
 

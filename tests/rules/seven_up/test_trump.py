@@ -55,7 +55,7 @@ def test_SU_R8_elder_hand_stands_and_the_tricks_begin() -> None:
 
 def test_SU_R8_a_suit_is_not_rejected_before_the_dealer_agrees() -> None:
     state = after(awaiting_deal(2), dealt(2, "5S"), beg(1))
-    assert (state.rejected, state.phase, state.to_act) == (0, Phase.DEALER_DECIDES, (0,))
+    assert (state.rejected, state.phase, state.to_act) == (0, Phase.GIVE_OR_RUN, (0,))
 
 
 def test_SU_R8_elder_hand_has_no_words_of_the_dealer() -> None:
@@ -93,7 +93,7 @@ def test_SU_R10_SU_R12_SU_D12_SU_V5_only_elder_hand_and_dealer_get_cards() -> No
     state, outcomes = advance(state, run(state, "JH"))
     assert counts(state) == [9, 9, 6, 6]
     assert stock_count(state) == 20
-    assert (state.scores, state.phase, state.to_act) == ((1, 0), Phase.ELDER_DECIDES, (1,))
+    assert (state.scores, state.phase, state.to_act) == ((1, 0), Phase.STAND_OR_BEG, (1,))
     assert outcomes == [JackTurned(seat=0, side=0, card="JH", score=1)]
 
 
@@ -109,6 +109,14 @@ def test_SU_R10_SU_B7_a_run_must_be_a_run() -> None:
     assert refusal(state, run(state, "1S", elder="KS QS JS", dealer="AH KH QH")).code is Code.CARD_UNKNOWN
     assert refusal(state, CardsRun()).code is Code.CARD_UNKNOWN
     assert refusal(after(state, good), good).code is Code.WRONG_PHASE
+
+
+def test_SU_R10_a_slip_of_the_pen_in_a_packet_is_told_by_seat_and_place() -> None:
+    state = rejected(after(awaiting_deal(3, dealer=2), dealt(3, "5S")), elder=0, dealer=2)
+    refused = refusal(state, run(state, "AD", elder="KS 10S JS", dealer="AH KH QH"))
+    assert (refused.code, refused.rule, refused.facts) == (Code.CARD_UNKNOWN, "SU-D1", {"seat": 0, "place": 1})
+    refused = refusal(state, run(state, "AD", elder="KS QS JS", dealer="AH KH 10H"))
+    assert (refused.code, refused.rule, refused.facts) == (Code.CARD_UNKNOWN, "SU-D1", {"seat": 2, "place": 2})
 
 
 def test_SU_R10_a_card_once_turned_or_run_cannot_come_again() -> None:
@@ -152,7 +160,7 @@ def test_SU_R6_SU_D16_SU_V7_each_jack_of_a_fresh_suit_scores() -> None:
     state = after(state, run(state, "9S", keep="JD"))
     assert (state.scores, state.phase) == ((1, 0), Phase.RUN)
     state = after(state, run(state, "JD"))
-    assert (state.scores, state.phase) == ((2, 0), Phase.ELDER_DECIDES)
+    assert (state.scores, state.phase) == ((2, 0), Phase.STAND_OR_BEG)
 
 
 def test_SU_D8_SU_D10_SU_D11_SU_V8_a_short_stock_voids_the_deal() -> None:

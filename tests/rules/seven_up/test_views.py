@@ -95,10 +95,10 @@ def test_SU_C5_the_arbiter_sees_all_hands_and_discards() -> None:
 
 
 @pytest.mark.parametrize("seat", [2, 99, -3])
-def test_SU_R1_a_seat_that_is_not_there_sees_nothing(seat: int) -> None:
+def test_SU_C5_a_seat_that_is_not_there_sees_nothing(seat: int) -> None:
     with pytest.raises(Refused) as caught:
         SEVEN_UP.view(awaiting_deal(2), Viewer(seat))
-    assert caught.value.code is Code.SEAT_UNKNOWN
+    assert (caught.value.code, caught.value.rule) == (Code.SEAT_UNKNOWN, "C-5")
 
 
 def test_SU_C5_before_the_draw_there_is_nobody_to_deal() -> None:

@@ -1,14 +1,27 @@
 """Seven Bridge (Shichi Narabe): the layout game of sevens with pass tokens and ghosts."""
 
 from heptalog.replay.events import Body, CardPlayed, CardsDealt, DealerDrawn, Options, TurnPassed
-from heptalog.replay.outcomes import Outcome
+from heptalog.replay.outcomes import MatchWon, Outcome, RoundEnded
 from heptalog.replay.rules import Words
 from heptalog.replay.seven_bridge.apply import apply
 from heptalog.replay.seven_bridge.check import check
 from heptalog.replay.seven_bridge.dealing import deal
 from heptalog.replay.seven_bridge.events import SevenBridge
 from heptalog.replay.seven_bridge.legal import legal
-from heptalog.replay.seven_bridge.outcomes import OUTCOMES
+from heptalog.replay.seven_bridge.outcomes import (
+    BonusBooked,
+    ColumnCompleted,
+    ColumnOpened,
+    DecidingRoundCalled,
+    ExposedCardPlayed,
+    GhostMade,
+    JokerCovered,
+    PenaltyBooked,
+    RoundOpened,
+    TokenSpent,
+    TotalsBooked,
+    TurnWaited,
+)
 from heptalog.replay.seven_bridge.state import State, initial
 from heptalog.replay.seven_bridge.view import view
 from heptalog.replay.seven_bridge.words import SevenBridgeWords
@@ -21,7 +34,22 @@ class SevenBridgeRules:
     version: int = 1
     options: type[Options] = SevenBridge
     bodies: tuple[type[Body], ...] = (DealerDrawn, CardsDealt, CardPlayed, TurnPassed)
-    outcomes: tuple[type[Outcome], ...] = OUTCOMES
+    outcomes: tuple[type[Outcome], ...] = (
+        RoundOpened,
+        ColumnOpened,
+        ColumnCompleted,
+        ExposedCardPlayed,
+        JokerCovered,
+        TokenSpent,
+        TurnWaited,
+        GhostMade,
+        RoundEnded,
+        PenaltyBooked,
+        BonusBooked,
+        TotalsBooked,
+        DecidingRoundCalled,
+        MatchWon,
+    )
     state: type[State] = State
     words: Words[State] = SevenBridgeWords()
 

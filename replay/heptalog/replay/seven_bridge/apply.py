@@ -1,6 +1,7 @@
 """What an event does to the state, and what follows from it. Only for what `check` has let through."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
 from msgspec.structs import replace
@@ -22,7 +23,7 @@ from heptalog.replay.seven_bridge.scoring import end_round, penalty_of
 from heptalog.replay.seven_bridge.state import Phase, State, seats_in
 from heptalog.replay.seven_bridge.tables import (
     ALL_PLACES,
-    CARD_BITS,
+    BITS,
     COLUMNS,
     DECK,
     ENDS,
@@ -41,10 +42,10 @@ def apply(state: State, body: Body) -> Applied:
     return _APPLIES[type(body)](state, body)
 
 
-def _apply_card_played(state: State, played: CardPlayed) -> Applied:
+def _apply_card_played(state: State, body: CardPlayed) -> Applied:
     """One card of the mover, or one that a ghost exposed, goes to its place (SB-R9, SB-D9)."""
-    seat = played.seat
-    bit = CARD_BITS[played.card]
+    seat = body.seat
+    bit = BITS[body.card]
     hand = state.hands[seat]
     outcomes: Outcomes = ()
     if hand & bit:
@@ -52,15 +53,15 @@ def _apply_card_played(state: State, played: CardPlayed) -> Applied:
         state = replace(state, hands=_with(state.hands, seat, hand))
     else:
         state = replace(state, exposed=state.exposed ^ bit)
-        outcomes = (ExposedCardPlayed(seat, played.card, _owner_of(state, bit)),)
+        outcomes = (ExposedCardPlayed(seat, body.card, _owner_of(state, bit)),)
     if bit & state.stand_ins:
         state = replace(state, stand_ins=state.stand_ins ^ bit)
-        outcomes += (JokerCovered(seat, played.card),)
+        outcomes += (JokerCovered(seat, body.card),)
     else:
         if bit & JOKER_BITS:
-            bit = CARD_BITS[played.stands_for]
-            state = _with_joker(state, played.card, bit)
-        state = replace(state, filled=state.filled | bit, border=_border_after(state, bit), phase=Phase.PLAYING)
+            bit = BITS[body.stands_for]
+            state = _with_joker(state, body.card, bit)
+        state = replace(state, filled=state.filled | bit, border=_border_after(state, bit), phase=Phase.PLAY)
         if bit & (SEVENS | ENDS):
             state, column = _mark_column(state, seat, bit)
             outcomes += column
@@ -76,7 +77,7 @@ def _apply_card_played(state: State, played: CardPlayed) -> Applied:
 
 def _border_after(state: State, place: int) -> int:
     """The border once this place is filled; every seven is in it from when the opening one lies (SB-R10)."""
-    border = SEVENS if state.phase is Phase.OPENING else state.border
+    border = SEVENS if state.phase is Phase.OPEN else state.border
     return border ^ place | OPENS[place]
 
 
@@ -98,9 +99,9 @@ def _mark_column(state: State, seat: int, place: int) -> Applied:
     return replace(state, columns=columns), (ColumnCompleted(seat, suit),)
 
 
-def _apply_turn_passed(state: State, passed: TurnPassed) -> Applied:
+def _apply_turn_passed(state: State, body: TurnPassed) -> Applied:
     """A token goes, or the player becomes a ghost, or waits (SB-R12, SB-R13, SB-R23)."""
-    seat = passed.seat
+    seat = body.seat
     left = state.tokens[seat] - 1
     if left >= 0:
         turn = NEXT_SEAT[state.active][seat]
@@ -127,22 +128,22 @@ def _make_ghost(state: State, seat: int) -> Applied:
     ), (ghost,)
 
 
-def _apply_dealer_drawn(state: State, drawn: DealerDrawn) -> Applied:
-    return replace(state, phase=Phase.DEALING, dealer=drawn.seat), ()
+def _apply_dealer_drawn(state: State, body: DealerDrawn) -> Applied:
+    return replace(state, phase=Phase.DEAL, dealer=body.seat), ()
 
 
-def _apply_cards_dealt(state: State, dealt: CardsDealt) -> Applied:
+def _apply_cards_dealt(state: State, body: CardsDealt) -> Applied:
     """A round begins: full tokens, an empty layout, and the holder of the opening seven to act (SB-R6, SB-R7)."""
     terms = state.terms
     nothing = (0,) * len(state.hands)
-    hands = tuple(mask_of(hand.cards, CARD_BITS) for hand in dealt.hands)
-    opening = CARD_BITS[terms.opening_seven]
+    hands = tuple(mask_of(hand.cards, BITS) for hand in body.hands)
+    opening = BITS[terms.opening_seven]
     opener = next(seat for seat, hand in enumerate(hands) if hand & opening)
     number = state.round + 1
     seats = seats_in(state.seats)
     return replace(
         state,
-        phase=Phase.OPENING,
+        phase=Phase.OPEN,
         round=number,
         active=state.seats,
         turn=opener,
@@ -168,9 +169,12 @@ def _with(values: tuple[int, ...], seat: int, value: int) -> tuple[int, ...]:
     return (*values[:seat], value, *values[seat + 1 :])
 
 
-_APPLIES: Final[dict[type[Body], Callable[[State, Any], Applied]]] = {
-    CardPlayed: _apply_card_played,
-    TurnPassed: _apply_turn_passed,
-    CardsDealt: _apply_cards_dealt,
-    DealerDrawn: _apply_dealer_drawn,
-}
+# The keys are this game's bodies, and each function takes the type it stands under.
+_APPLIES: Final[Mapping[type[Body], Callable[[State, Any], Applied]]] = MappingProxyType(
+    {
+        CardPlayed: _apply_card_played,
+        TurnPassed: _apply_turn_passed,
+        CardsDealt: _apply_cards_dealt,
+        DealerDrawn: _apply_dealer_drawn,
+    }
+)

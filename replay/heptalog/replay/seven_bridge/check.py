@@ -1,6 +1,7 @@
 """Whether an event may happen now. Every refusal has its rule, and facts that the mover may see."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any, Final, NoReturn
 
 from heptalog.replay.cards import mask_of
@@ -8,10 +9,10 @@ from heptalog.replay.draws import check_draw
 from heptalog.replay.errors import Code, Refused
 from heptalog.replay.events import Body, CardHand, CardPlayed, CardsDealt, DealerDrawn, TurnPassed
 from heptalog.replay.seven_bridge.state import Phase, State, can_play, is_ghost
-from heptalog.replay.seven_bridge.tables import ALL_PLACES, CARD_BITS, JOKER_BITS, NEXT_SEAT, hand_sizes
+from heptalog.replay.seven_bridge.tables import ALL_PLACES, BITS, JOKER_BITS, NEXT_SEAT, hand_sizes
 
 # What the table does in which phase.
-_TABLE_PHASES: Final = {Phase.DRAWING: DealerDrawn, Phase.DEALING: CardsDealt}
+_TABLE_PHASES: Final[Mapping[Phase, type[Body]]] = MappingProxyType({Phase.DRAW: DealerDrawn, Phase.DEAL: CardsDealt})
 
 
 def check(state: State, body: Body) -> None:
@@ -19,65 +20,65 @@ def check(state: State, body: Body) -> None:
     _CHECKS[type(body)](state, body)
 
 
-def _check_card_played(state: State, played: CardPlayed) -> None:
-    seat = played.seat
+def _check_card_played(state: State, body: CardPlayed) -> None:
+    seat = body.seat
     if seat != state.turn or seat < 0:
-        _refuse_seat(state, played, seat)
-    bit = CARD_BITS.get(played.card, 0)
-    if (state.hands[seat] | state.exposed) & (state.border | state.stand_ins) & bit and not played.stands_for:
+        _refuse_seat(state, body, seat)
+    bit = BITS.get(body.card, 0)
+    if (state.hands[seat] | state.exposed) & (state.border | state.stand_ins) & bit and not body.stands_for:
         return  # SB-R10, SB-D8, SB-D20c: its own or an exposed card that fits
-    _check_unusual_play(state, played, bit)
+    _check_unusual_play(state, body, bit)
 
 
-def _check_unusual_play(state: State, played: CardPlayed, bit: int) -> None:
+def _check_unusual_play(state: State, body: CardPlayed, bit: int) -> None:
     """Whether this is a joker well placed; anything else is refused here, for the first reason there is."""
-    card, stands_for = played.card, played.stands_for
+    card, stands_for = body.card, body.stands_for
     if not bit & state.terms.deck_mask:
         raise Refused(Code.CARD_UNKNOWN, rule="SB-R3", card=card)
-    place = CARD_BITS.get(stands_for, 0) & ALL_PLACES
+    place = BITS.get(stands_for, 0) & ALL_PLACES
     if stands_for and not place:
         raise Refused(Code.CARD_UNKNOWN, rule="SB-D20b", card=stands_for)
-    if not (state.hands[played.seat] | state.exposed) & bit:
+    if not (state.hands[body.seat] | state.exposed) & bit:
         raise Refused(Code.NOT_HELD, rule="SB-R9", card=card)
     if not bit & JOKER_BITS:
         if stands_for:
             _refuse_move("SB-D20b", card, "only a joker stands for another card", stands_for=stands_for)
-        if state.phase is Phase.OPENING:
+        if state.phase is Phase.OPEN:
             _refuse_move("SB-R7", card, f"{state.terms.opening_seven} opens")
         _refuse_move("SB-R10", card, "it is not adjacent to the layout")
     if not stands_for:
         _refuse_move("SB-D20b", card, "a joker needs the card it stands for")
-    if state.phase is Phase.OPENING:
+    if state.phase is Phase.OPEN:
         _refuse_move("SB-D20b", card, "a joker cannot be the opening seven", stands_for=stands_for)
     if not state.border & place:
         _refuse_move("SB-D20b", card, "that is not an empty border place", stands_for=stands_for)
 
 
-def _check_turn_passed(state: State, passed: TurnPassed) -> None:
-    seat = passed.seat
+def _check_turn_passed(state: State, body: TurnPassed) -> None:
+    seat = body.seat
     if seat != state.turn or seat < 0:
-        _refuse_seat(state, passed, seat)
-    if state.phase is Phase.OPENING:
+        _refuse_seat(state, body, seat)
+    if state.phase is Phase.OPEN:
         raise Refused(Code.MUST_PLAY, rule="SB-D5", seat=seat, card=state.terms.opening_seven)
     if not state.tokens[seat] and can_play(state, seat):
         raise Refused(Code.MUST_PLAY, rule="SB-D6", seat=seat)
 
 
-def _check_dealer_drawn(state: State, drawn: DealerDrawn) -> None:
-    _check_phase(state, drawn)
-    check_draw(drawn, seat_count=len(state.hands), rule="SB-R2")
+def _check_dealer_drawn(state: State, body: DealerDrawn) -> None:
+    _check_phase(state, body)
+    check_draw(body, seat_count=len(state.hands), rule="SB-R2")
 
 
-def _check_cards_dealt(state: State, dealt: CardsDealt) -> None:
+def _check_cards_dealt(state: State, body: CardsDealt) -> None:
     """A deal that is wrong is told by seat and count only: its cards are hidden."""
-    _check_phase(state, dealt)
+    _check_phase(state, body)
     seat_count = len(state.hands)
-    if dealt.turned:
+    if body.turned:
         raise Refused(Code.DEAL_INVALID, rule="game-file", problem="no card is turned in this game")
-    if len(dealt.hands) != seat_count:
-        raise Refused(Code.DEAL_INVALID, rule="game-file", problem=f"{len(dealt.hands)} hands for {seat_count} seats")
+    if len(body.hands) != seat_count:
+        raise Refused(Code.DEAL_INVALID, rule="game-file", problem=f"{len(body.hands)} hands for {seat_count} seats")
     taken = 0
-    for seat, (hand, size) in enumerate(zip(dealt.hands, _sizes(state), strict=True)):
+    for seat, (hand, size) in enumerate(zip(body.hands, _sizes(state), strict=True)):
         cards = _cards_of(hand, state.terms.deck_mask, seat)
         if taken & cards or cards.bit_count() < len(hand.cards):
             raise Refused(Code.DEAL_INVALID, rule="SB-R5", seat=seat, problem="a card is dealt twice")
@@ -89,7 +90,7 @@ def _check_cards_dealt(state: State, dealt: CardsDealt) -> None:
 
 def _cards_of(hand: CardHand, deck_mask: int, seat: int) -> int:
     try:
-        cards = mask_of(hand.cards, CARD_BITS)
+        cards = mask_of(hand.cards, BITS)
     except KeyError:
         cards = ~deck_mask
     if cards & ~deck_mask:
@@ -128,16 +129,19 @@ def _refuse_seat(state: State, body: Body, seat: int) -> NoReturn:
         rule = "SB-R21"
     else:
         rule = "SB-R8"
-    raise Refused(Code.NOT_YOUR_TURN, rule=rule, seat=seat, to_act=state.turn)
+    raise Refused(Code.NOT_YOUR_TURN, rule=rule, seat=seat, to_act=state.to_act)
 
 
 def _refuse_move(rule: str, card: str, problem: str, **facts: str) -> NoReturn:
     raise Refused(Code.ILLEGAL_MOVE, rule=rule, card=card, **facts, problem=problem)
 
 
-_CHECKS: Final[dict[type[Body], Callable[[State, Any], None]]] = {
-    CardPlayed: _check_card_played,
-    TurnPassed: _check_turn_passed,
-    CardsDealt: _check_cards_dealt,
-    DealerDrawn: _check_dealer_drawn,
-}
+# The keys are this game's bodies, and each function takes the type it stands under.
+_CHECKS: Final[Mapping[type[Body], Callable[[State, Any], None]]] = MappingProxyType(
+    {
+        CardPlayed: _check_card_played,
+        TurnPassed: _check_turn_passed,
+        CardsDealt: _check_cards_dealt,
+        DealerDrawn: _check_dealer_drawn,
+    }
+)

@@ -17,7 +17,7 @@ def legal(state: State) -> Iterator[Body]:
     plays = cards & (state.border | state.stand_ins)
     for card in names_in(plays, DECK):
         yield CardPlayed(seat, card)
-    if state.phase is Phase.OPENING:
+    if state.phase is Phase.OPEN:
         return  # SB-D5, SB-D20b: neither a pass nor a joker before the opening seven lies
     jokers = cards & JOKER_BITS if state.border else 0
     for joker in names_in(jokers, DECK):

@@ -1,6 +1,6 @@
 """What can follow from an event of Seven Bridge. Nothing here says more than the table sees."""
 
-from heptalog.replay.outcomes import MatchWon, Outcome, RoundEnded
+from heptalog.replay.outcomes import Outcome
 
 
 class RoundOpened(Outcome, frozen=True, gc=False):
@@ -56,7 +56,7 @@ class TurnWaited(Outcome, frozen=True, gc=False):
 
 
 class GhostMade(Outcome, frozen=True, gc=False):
-    """The fourth pass: the hand is exposed and its penalty is frozen (SB-R13, SB-D11)."""
+    """A pass without a token left: the hand is exposed and its penalty is frozen (SB-R13, SB-D11)."""
 
     seat: int
     cards: tuple[str, ...]
@@ -92,21 +92,3 @@ class DecidingRoundCalled(Outcome, frozen=True, gc=False):
 
     seats: tuple[int, ...]
     dealer: int
-
-
-OUTCOMES: tuple[type[Outcome], ...] = (
-    RoundOpened,
-    ColumnOpened,
-    ColumnCompleted,
-    ExposedCardPlayed,
-    JokerCovered,
-    TokenSpent,
-    TurnWaited,
-    GhostMade,
-    RoundEnded,
-    PenaltyBooked,
-    BonusBooked,
-    TotalsBooked,
-    DecidingRoundCalled,
-    MatchWon,
-)

@@ -73,7 +73,7 @@ def _call_deciding_round(state: State, seats: int) -> Scored:
 
 def _deal_again(state: State, seats: int) -> State:
     """Let the next of these seats deal, clockwise after the last dealer (SB-R2, SB-D19)."""
-    return replace(state, phase=Phase.DEALING, turn=NOBODY, seats=seats, dealer=NEXT_SEAT[seats][state.dealer])
+    return replace(state, phase=Phase.DEAL, turn=NOBODY, seats=seats, dealer=NEXT_SEAT[seats][state.dealer])
 
 
 def _win(state: State, seat: int) -> Scored:

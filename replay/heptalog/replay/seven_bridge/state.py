@@ -7,27 +7,26 @@ stands for it (`stand_ins`); a joker may fill any border place.
 """
 
 from enum import StrEnum
-from typing import TypeVar
+from typing import Final
 
 from msgspec import Struct
 
-from heptalog.replay.errors import Code, Refused
-from heptalog.replay.events import GameStarted, UnsetType
+from heptalog.replay.events import GameStarted
+from heptalog.replay.options import check_player_count, given_or, in_range, one_of
 from heptalog.replay.seven_bridge import tables
 from heptalog.replay.seven_bridge.events import Scoring, SevenBridge
 
-NOBODY = -1
-T = TypeVar("T")
+NOBODY: Final = -1
 
 
 class Phase(StrEnum):
-    """Where the game is, as the table would say."""
+    """What the table waits for."""
 
-    DRAWING = "DRAWING"  # the first dealer is to be drawn
-    DEALING = "DEALING"  # `dealer` is to deal; after a round, its cards still lie there
-    OPENING = "OPENING"  # the opening seven is to be placed
-    PLAYING = "PLAYING"
-    OVER = "OVER"
+    DRAW = "DRAW"  # the draw for the first dealer (SB-R2)
+    DEAL = "DEAL"  # the deal of `dealer`; after a round, its cards still lie there (SB-R5)
+    OPEN = "OPEN"  # the opening seven (SB-R7)
+    PLAY = "PLAY"  # a card or a pass of the seat on turn (SB-R9, SB-R12)
+    OVER = "OVER"  # nothing: the match is won (SB-R19)
 
 
 class Terms(Struct, frozen=True, gc=False):
@@ -91,7 +90,7 @@ class State(Struct, frozen=True, gc=False):
 def can_play(state: State, seat: int) -> bool:
     """Whether this seat could place a card, its own or an exposed one (SB-R10, SB-D10, SB-D20g)."""
     cards = state.hands[seat] | state.exposed
-    if state.border and cards & tables.JOKER_BITS and state.phase is not Phase.OPENING:
+    if state.border and cards & tables.JOKER_BITS and state.phase is not Phase.OPEN:
         return True
     return cards & (state.border | state.stand_ins) != 0
 
@@ -108,23 +107,20 @@ def is_ghost(state: State, seat: int) -> bool:
 
 def seats_in(seats: int) -> tuple[int, ...]:
     """The seats of a mask, ascending."""
-    return tuple(seat for seat in range(tables.SEATS_MAX) if seats >> seat & 1)
+    return tuple(seat for seat in range(tables.PLAYERS_HIGH) if seats >> seat & 1)
 
 
 def initial(started: GameStarted) -> State:
     """The state after `gameStarted` (SB-R1, SB-D28). Raises Refused where players or options are out of range."""
-    options = started.rules
-    assert isinstance(options, SevenBridge), "the registry gives each game its own options"
     seat_count = len(started.players)
-    if not tables.SEATS_MIN <= seat_count <= tables.SEATS_MAX:
-        raise Refused(
-            Code.PLAYERS_INVALID, rule="SB-R1", players=seat_count, low=tables.SEATS_MIN, high=tables.SEATS_MAX
-        )
+    check_player_count(seat_count, low=tables.PLAYERS_LOW, high=tables.PLAYERS_HIGH, rule="SB-R1")
+    options = started.rules
+    assert isinstance(options, SevenBridge), "the registry chooses rules by their options"
     nothing = (0,) * seat_count
     everybody = (1 << seat_count) - 1
     return State(
         terms=terms_of(options),
-        phase=Phase.DRAWING,
+        phase=Phase.DRAW,
         scores=nothing,
         winners=(),
         round=0,
@@ -147,41 +143,19 @@ def initial(started: GameStarted) -> State:
 
 def terms_of(options: SevenBridge) -> Terms:
     """The options with defaults. Raises Refused for one that is out of its range."""
+    ranges = tables.RANGES
+    pass_tokens = given_or(options.pass_tokens, default=tables.PASS_TOKENS_DEFAULT)
+    opening_seven = given_or(options.opening_seven, default=tables.OPENING_SEVEN_DEFAULT)
+    joker_penalty = given_or(options.joker_penalty, default=tables.JOKER_PENALTY_DEFAULT)
+    rounds = given_or(options.rounds, default=tables.ROUNDS_DEFAULT)
     return Terms(
-        pass_tokens=_in_range("passTokens", _or(options.pass_tokens, tables.PASS_TOKENS_DEFAULT)),
-        opening_seven=_one_of(
-            "openingSeven", _or(options.opening_seven, tables.OPENING_SEVEN_DEFAULT), tables.OPENING_SEVENS
-        ),
-        ghosts=_or(options.ghosts, tables.GHOSTS_DEFAULT),
-        jokers=_one_of("jokers", options.jokers, tables.JOKER_COUNTS),
-        joker_penalty=_in_range("jokerPenalty", _or(options.joker_penalty, tables.JOKER_PENALTY_DEFAULT)),
-        kings_race=_in_range("kingsRace", options.kings_race),
-        scoring=_or(options.scoring, tables.SCORING_DEFAULT),
-        rounds=_in_range("rounds", _or(options.rounds, tables.ROUNDS_DEFAULT)),
-        limit=_in_range("limit", options.limit),
+        pass_tokens=in_range("passTokens", pass_tokens, ranges=ranges),
+        opening_seven=one_of("openingSeven", opening_seven, choices=tables.OPENING_SEVENS),
+        ghosts=given_or(options.ghosts, default=tables.GHOSTS_DEFAULT),
+        jokers=one_of("jokers", options.jokers, choices=tables.JOKER_COUNTS),
+        joker_penalty=in_range("jokerPenalty", joker_penalty, ranges=ranges),
+        kings_race=in_range("kingsRace", options.kings_race, ranges=ranges),
+        scoring=given_or(options.scoring, default=tables.SCORING_DEFAULT),
+        rounds=in_range("rounds", rounds, ranges=ranges),
+        limit=in_range("limit", options.limit, ranges=ranges),
     )
-
-
-def _or(given: T | UnsetType, default: T) -> T:
-    return default if isinstance(given, UnsetType) else given
-
-
-def _in_range(option: str, value: int) -> int:
-    low, high = tables.RANGES[option]
-    if not low <= value <= high:
-        raise Refused(Code.OPTION_OUT_OF_RANGE, rule="game-file", option=option, value=value, low=low, high=high)
-    return value
-
-
-def _one_of(option: str, value: T, choices: tuple[T, ...]) -> T:
-    if value not in choices:
-        raise Refused(
-            Code.OPTION_OUT_OF_RANGE,
-            rule="game-file",
-            option=option,
-            value=value,
-            low=choices[0],
-            high=choices[-1],
-            choices=" or ".join(map(str, choices)),
-        )
-    return value

@@ -16,14 +16,14 @@ from heptalog.replay.seven_bridge.events import Scoring
 
 NATURALS: Final = tuple(rank + suit for suit in SUITS for rank in RANKS)  # SB-R3: ace low
 DECK: Final = (*NATURALS, *JOKERS)  # SB-R25
-CARD_BITS: Final[Mapping[str, int]] = MappingProxyType(bits_of(DECK))
+BITS: Final[Mapping[str, int]] = MappingProxyType(bits_of(DECK))
 
 ALL_PLACES: Final = (1 << len(NATURALS)) - 1
-JOKER_BITS: Final = mask_of(JOKERS, CARD_BITS)
-SEVENS: Final = mask_of(("7" + suit for suit in SUITS), CARD_BITS)
-ENDS: Final = mask_of((rank + suit for rank in "AK" for suit in SUITS), CARD_BITS)
+JOKER_BITS: Final = mask_of(JOKERS, BITS)
+SEVENS: Final = mask_of(("7" + suit for suit in SUITS), BITS)
+ENDS: Final = mask_of((rank + suit for rank in "AK" for suit in SUITS), BITS)
 COLUMNS: Final[Mapping[str, int]] = MappingProxyType(
-    {suit: mask_of((rank + suit for rank in RANKS), CARD_BITS) for suit in SUITS}
+    {suit: mask_of((rank + suit for rank in RANKS), BITS) for suit in SUITS}
 )
 
 
@@ -37,25 +37,23 @@ def _opened_by(rank: str, bit: int) -> int:
 
 
 # SB-R10: what filling a place adds to the border. There are no links between ace and king (SB-D25).
-OPENS: Final[Mapping[int, int]] = MappingProxyType(
-    {CARD_BITS[card]: _opened_by(card[0], CARD_BITS[card]) for card in NATURALS}
-)
+OPENS: Final[Mapping[int, int]] = MappingProxyType({BITS[card]: _opened_by(card[0], BITS[card]) for card in NATURALS})
 
 # Seats.
 
-SEATS_MIN: Final = 3  # SB-R1
-SEATS_MAX: Final = 7  # SB-R1
+PLAYERS_LOW: Final = 3  # SB-R1
+PLAYERS_HIGH: Final = 7  # SB-R1
 
 
 def _seat_after(seat: int, seats: int) -> int:
-    around = ((seat + step) % SEATS_MAX for step in range(1, SEATS_MAX + 1))
+    around = ((seat + step) % PLAYERS_HIGH for step in range(1, PLAYERS_HIGH + 1))
     return next((after for after in around if seats >> after & 1), -1)
 
 
 # SB-R8: NEXT_SEAT[seats][seat] is the first of these seats (a mask) clockwise after that one; itself only where it is
 # alone, -1 where there is none.
 NEXT_SEAT: Final = tuple(
-    tuple(_seat_after(seat, seats) for seat in range(SEATS_MAX)) for seats in range(1 << SEATS_MAX)
+    tuple(_seat_after(seat, seats) for seat in range(PLAYERS_HIGH)) for seats in range(1 << PLAYERS_HIGH)
 )
 
 # Options: the game file's names, ranges and defaults.
@@ -83,7 +81,7 @@ ROUNDS_DEFAULT: Final = 5  # SB-D16
 
 # SB-R17: an ace costs 1, a king 13; the cards that cost so much, as a mask.
 CARDS_BY_VALUE: Final = tuple(
-    (value, mask_of((rank + suit for suit in SUITS), CARD_BITS)) for value, rank in enumerate(RANKS, 1)
+    (value, mask_of((rank + suit for suit in SUITS), BITS)) for value, rank in enumerate(RANKS, 1)
 )
 COUNT_PENALTY: Final = 1  # SB-R18
 

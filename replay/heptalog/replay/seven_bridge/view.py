@@ -11,7 +11,7 @@ from heptalog.replay.seven_bridge.state import NOBODY, State, are_hands_public, 
 from heptalog.replay.seven_bridge.tables import COLUMNS, DECK
 
 
-class JokerLaid(Struct, frozen=True, rename="camel"):
+class JokerView(Struct, frozen=True, rename="camel", kw_only=True):
     """A joker in the layout; `is_covered` once the real card lies on it (SB-D20c)."""
 
     joker: str
@@ -19,14 +19,14 @@ class JokerLaid(Struct, frozen=True, rename="camel"):
     is_covered: bool
 
 
-class Column(Struct, frozen=True, rename="camel"):
+class ColumnView(Struct, frozen=True, rename="camel", kw_only=True):
     """The places of one suit that are filled, low to high; a joker's is named like the card it stands for."""
 
     suit: str
     places: tuple[str, ...]
 
 
-class Seat(Struct, frozen=True, rename="camel"):
+class PublicSeatView(Struct, frozen=True, rename="camel", kw_only=True):
     """What everybody sees of one seat.
 
     `shown` is what a ghost exposed, played or not, and at the end of a round every card left (SB-D32).
@@ -42,7 +42,7 @@ class Seat(Struct, frozen=True, rename="camel"):
     shown: tuple[str, ...]
 
 
-class Table(Struct, frozen=True, rename="camel"):
+class TableView(Struct, frozen=True, rename="camel", kw_only=True):
     """What everybody sees."""
 
     phase: str
@@ -51,31 +51,31 @@ class Table(Struct, frozen=True, rename="camel"):
     dealer: int
     to_act: tuple[int, ...]
     winners: tuple[int, ...]
-    layout: tuple[Column, ...]
+    layout: tuple[ColumnView, ...]
     border: tuple[str, ...]
-    jokers: tuple[JokerLaid, ...]
+    jokers: tuple[JokerView, ...]
     exposed: tuple[str, ...]
-    seats: tuple[Seat, ...]
+    seats: tuple[PublicSeatView, ...]
 
 
-class PublicView(Struct, frozen=True, rename="camel"):
-    """For who has no seat."""
+class PublicView(Struct, frozen=True, rename="camel", kw_only=True):
+    """What who has no seat sees: the table."""
 
-    table: Table
+    table: TableView
 
 
-class SeatView(Struct, frozen=True, rename="camel"):
-    """For a player: the table and one's own hand."""
+class SeatView(Struct, frozen=True, rename="camel", kw_only=True):
+    """What one seat sees: the table and its own hand."""
 
-    table: Table
+    table: TableView
     seat: int
     hand: tuple[str, ...]
 
 
-class ArbiterView(Struct, frozen=True, rename="camel"):
-    """For the arbiter: the table and every hand."""
+class ArbiterView(Struct, frozen=True, rename="camel", kw_only=True):
+    """What the arbiter sees: the table and every hand by seat."""
 
-    table: Table
+    table: TableView
     hands: tuple[tuple[str, ...], ...]
 
 
@@ -83,29 +83,29 @@ View: TypeAlias = PublicView | SeatView | ArbiterView
 
 
 def view(state: State, viewer: Viewer) -> View:
-    """What this viewer may see (C-5). Raises Refused for a seat that is not there."""
+    """What one viewer may see (C-5). Raises Refused for a seat that is not at the table."""
     table = _table(state)
     if viewer == PUBLIC:
-        return PublicView(table)
+        return PublicView(table=table)
     if viewer == ARBITER:
-        return ArbiterView(table, tuple(names_in(hand, DECK) for hand in state.hands))
+        return ArbiterView(table=table, hands=tuple(names_in(hand, DECK) for hand in state.hands))
     if not 0 <= viewer.seat < len(state.hands):
         raise Refused(Code.SEAT_UNKNOWN, rule="C-5", seat=viewer.seat, seats=len(state.hands))
-    return SeatView(table, viewer.seat, names_in(state.hands[viewer.seat], DECK))
+    return SeatView(table=table, seat=viewer.seat, hand=names_in(state.hands[viewer.seat], DECK))
 
 
-def _table(state: State) -> Table:
-    return Table(
+def _table(state: State) -> TableView:
+    return TableView(
         phase=str(state.phase),
         round=state.round,
         is_deciding=state.is_deciding,
         dealer=state.dealer,
         to_act=state.to_act,
         winners=state.winners,
-        layout=tuple(Column(suit, names_in(state.filled & COLUMNS[suit], DECK)) for suit in SUITS),
+        layout=tuple(ColumnView(suit=suit, places=names_in(state.filled & COLUMNS[suit], DECK)) for suit in SUITS),
         border=names_in(state.border, DECK) if state.turn != NOBODY else (),
         jokers=tuple(
-            JokerLaid(joker, DECK[place.bit_length() - 1], not place & state.stand_ins)
+            JokerView(joker=joker, stands_for=DECK[place.bit_length() - 1], is_covered=not place & state.stand_ins)
             for joker, place in zip(JOKERS, state.joker_places, strict=True)
             if place
         ),
@@ -114,11 +114,11 @@ def _table(state: State) -> Table:
     )
 
 
-def _seat(state: State, seat: int) -> Seat:
+def _seat(state: State, seat: int) -> PublicSeatView:
     shown = state.shown[seat]
     if are_hands_public(state):
         shown |= state.hands[seat]
-    return Seat(
+    return PublicSeatView(
         seat=seat,
         score=state.scores[seat],
         card_count=state.hands[seat].bit_count(),

@@ -12,7 +12,7 @@ from heptalog.replay.outcomes import MatchWon, Outcome, RoundEnded, RoundEndedBy
 from heptalog.replay.seven_rocks.events import TilePlayed, TilesDealt
 from heptalog.replay.seven_rocks.outcomes import BranchesOpened, PointsScored, SpinnerLaid, TileLaid
 from heptalog.replay.seven_rocks.scoring import add_to, counted_ends, points_for, settle
-from heptalog.replay.seven_rocks.state import Phase, State, arms_for
+from heptalog.replay.seven_rocks.state import NOBODY, Phase, State, arms_for, side_of
 from heptalog.replay.seven_rocks.tables import (
     ARM_INDEXES,
     ARMS,
@@ -37,8 +37,8 @@ from heptalog.replay.seven_rocks.tables import (
 Ends: TypeAlias = tuple[int, int, int, int]
 Applied: TypeAlias = tuple[State, tuple[Outcome, ...]]
 
-_OPENING: Final = Phase.OPENING
-_PLAYING: Final = Phase.PLAYING
+_OPEN: Final = Phase.OPEN
+_PLAY: Final = Phase.PLAY
 
 
 def apply(state: State, body: Body) -> Applied:
@@ -50,7 +50,7 @@ def _apply_tile_played(state: State, body: TilePlayed) -> Applied:
     # The order is a rule: count, score, win, then the empty hand, then the turn (SR-R20, SR-R28, SR-D19, SR-D20).
     seat = body.seat
     tile = TILES[body.tile]
-    if state.phase is _OPENING:
+    if state.phase is _OPEN:
         arm = OPENING
         ends = _opening_ends(tile)
         placed = (OPENING << 6) + (tile.first << 3) + tile.second
@@ -71,12 +71,12 @@ def _apply_tile_played(state: State, body: TilePlayed) -> Applied:
     scores = state.scores
     points = points_for(total)
     if points:
-        side = seat % 2
+        side = side_of(seat)
         scores = add_to(scores, side, points)
         outcomes += (PointsScored(seat, side, points, scores[side]),)
     following = replace(
         state,
-        phase=_PLAYING,
+        phase=_PLAY,
         scores=scores,
         turn=(seat + 1) % SEAT_COUNT,
         passes=0,
@@ -85,8 +85,8 @@ def _apply_tile_played(state: State, body: TilePlayed) -> Applied:
         laid=state.laid | tile.bit,
         line=(*state.line, placed),
     )
-    if points and scores[seat % 2] >= state.target:
-        return _win(following, seat % 2, outcomes)
+    if points and scores[side_of(seat)] >= state.target:
+        return _win(following, side_of(seat), outcomes)
     if not following.dealt[seat] & ~following.laid:
         return _end_round(following, RoundEnded(state.round, RoundEndedBy.EMPTY_HAND, seat), outcomes)
     return following, outcomes
@@ -104,7 +104,7 @@ def _apply_tiles_dealt(state: State, body: TilesDealt) -> Applied:
     opener = state.opener
     return replace(
         state,
-        phase=Phase.DRAW if opener < 0 else _OPENING,
+        phase=Phase.DRAW if opener == NOBODY else _OPEN,
         round=state.round + 1,
         turn=opener,
         passes=0,
@@ -113,12 +113,12 @@ def _apply_tiles_dealt(state: State, body: TilesDealt) -> Applied:
         laid=0,
         dealt=(first, second, third, fourth),
         line=(),
-        opener=-1,
+        opener=NOBODY,
     ), ()
 
 
 def _apply_opener_drawn(state: State, body: OpenerDrawn) -> Applied:
-    return replace(state, phase=_OPENING, turn=body.seat), ()
+    return replace(state, phase=_OPEN, turn=body.seat), ()
 
 
 def _opening_ends(tile: Tile) -> Ends:
@@ -148,14 +148,14 @@ def _ends_after(state: State, tile: Tile, arm: int) -> Ends:
 
 def _win(state: State, side: int, outcomes: tuple[Outcome, ...]) -> Applied:
     # Nothing is continued and nothing settled (SR-R29).
-    won = replace(state, phase=Phase.OVER, turn=-1, winner=side)
+    won = replace(state, phase=Phase.OVER, turn=NOBODY, winner=side)
     return won, (*outcomes, MatchWon(SIDES[side]))
 
 
 def _end_round(state: State, ended: RoundEnded, outcomes: tuple[Outcome, ...]) -> Applied:
     # Who went out opens the next round; after a block there is a draw (SR-R6, SR-R7).
     scores, settled = settle(state, state.scores)
-    waiting = replace(state, phase=Phase.DEAL, scores=scores, turn=-1, passes=0, opener=ended.seat)
+    waiting = replace(state, phase=Phase.DEAL, scores=scores, turn=NOBODY, passes=0, opener=ended.seat)
     return waiting, (*outcomes, ended, *settled)
 
 

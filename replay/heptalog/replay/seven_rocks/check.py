@@ -8,7 +8,7 @@ from heptalog.replay.draws import check_draw
 from heptalog.replay.errors import Code, Refused
 from heptalog.replay.events import UNSET, Body, OpenerDrawn, TurnPassed
 from heptalog.replay.seven_rocks.events import TilePlayed, TilesDealt
-from heptalog.replay.seven_rocks.state import Phase, State, arms_for, playable
+from heptalog.replay.seven_rocks.state import NOBODY, Phase, State, arms_for, playable
 from heptalog.replay.seven_rocks.tables import (
     ARM_INDEXES,
     ARMS,
@@ -21,7 +21,7 @@ from heptalog.replay.seven_rocks.tables import (
     Tile,
 )
 
-_OPENING: Final = Phase.OPENING
+_OPEN: Final = Phase.OPEN
 
 
 def check(state: State, body: Body) -> None:
@@ -39,7 +39,7 @@ def _check_tile_played(state: State, body: TilePlayed) -> None:
     if not state.dealt[seat] & ~state.laid & tile.bit:
         raise Refused(Code.NOT_HELD, rule="SR-R4", seat=seat, tile=body.tile)
     arm = body.arm
-    if state.phase is _OPENING:
+    if state.phase is _OPEN:
         if arm is not UNSET:
             raise Refused(
                 Code.ILLEGAL_MOVE, rule="game-file", tile=body.tile, arm=str(arm), problem="the opening tile has no arm"
@@ -54,7 +54,7 @@ def _check_turn_passed(state: State, body: TurnPassed) -> None:
     seat = body.seat
     if seat != state.turn or seat < 0:
         _refuse_turn(state, body, seat)
-    if state.phase is _OPENING:
+    if state.phase is _OPEN:
         raise Refused(Code.MUST_PLAY, rule="SR-R9", seat=seat)
     if state.dealt[seat] & ~state.laid & playable(state):
         raise Refused(Code.MUST_PLAY, rule="SR-R12", seat=seat)
@@ -102,10 +102,10 @@ def _refuse_turn(state: State, body: Body, seat: int) -> NoReturn:
         raise Refused(Code.GAME_OVER, rule="SR-R29")
     if not 0 <= seat < SEAT_COUNT:
         raise Refused(Code.SEAT_UNKNOWN, rule="SR-R1", seat=seat, seats=SEAT_COUNT)
-    if state.turn < 0:
+    if state.turn == NOBODY:
         rule = "SR-R4" if state.phase is Phase.DEAL else "SR-R5"
         raise Refused(Code.WRONG_PHASE, rule=rule, kind=type(body).__name__, phase=str(state.phase))
-    raise Refused(Code.NOT_YOUR_TURN, rule="SR-R10", seat=seat, to_act=state.turn)
+    raise Refused(Code.NOT_YOUR_TURN, rule="SR-R10", seat=seat, to_act=state.to_act)
 
 
 def _check_one_arm(state: State, tile: Tile, name: str) -> None:

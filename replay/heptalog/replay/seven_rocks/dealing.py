@@ -1,6 +1,6 @@
 """What the table does by chance: deals, and draws who opens. Chance comes from outside."""
 
-from heptalog.replay.draws import draw_lots
+from heptalog.replay.draws import draw_lots, shuffled
 from heptalog.replay.events import Body, OpenerDrawn
 from heptalog.replay.rules import Choose
 from heptalog.replay.seven_rocks.events import TileHand, TilesDealt
@@ -13,10 +13,7 @@ def deal(state: State, choose: Choose) -> Body:
     if state.phase is Phase.DRAW:
         return OpenerDrawn(*draw_lots(SEAT_COUNT, choose))
     assert state.phase is Phase.DEAL, "the table acts only where no seat may"
-    tiles = list(TILE_NAMES)
-    for last in range(len(tiles) - 1, 0, -1):
-        other = choose(last + 1)
-        tiles[last], tiles[other] = tiles[other], tiles[last]
+    tiles = shuffled(TILE_NAMES, choose)
     return TilesDealt(
         tuple(TileHand(tuple(tiles[seat * HAND_SIZE : (seat + 1) * HAND_SIZE])) for seat in range(SEAT_COUNT))
     )

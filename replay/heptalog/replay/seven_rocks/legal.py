@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from heptalog.replay.events import Body, TurnPassed
 from heptalog.replay.seven_rocks.events import TilePlayed
-from heptalog.replay.seven_rocks.state import Phase, State, arms_for, hand_of, held, playable
+from heptalog.replay.seven_rocks.state import NOBODY, Phase, State, arms_for, hand_of, held, playable
 from heptalog.replay.seven_rocks.tables import ARMS, TILES
 
 
@@ -15,9 +15,9 @@ def legal(state: State) -> Iterator[Body]:
     moves since its first half lies to the left.
     """
     seat = state.turn
-    if seat < 0:
+    if seat == NOBODY:
         return
-    if state.phase is Phase.OPENING:
+    if state.phase is Phase.OPEN:
         for name in hand_of(state, seat):
             yield TilePlayed(seat, name)
             tile = TILES[name]

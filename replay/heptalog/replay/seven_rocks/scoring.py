@@ -1,7 +1,7 @@
 """Points of Seven Rocks: what the ends add up to, and what the hands left cost."""
 
 from heptalog.replay.seven_rocks.outcomes import HandSettled
-from heptalog.replay.seven_rocks.state import State, hand_of
+from heptalog.replay.seven_rocks.state import State, hand_of, side_of
 from heptalog.replay.seven_rocks.tables import COUNTED, PIPS, SEAT_COUNT, UNIT
 
 
@@ -30,7 +30,7 @@ def settle(state: State, scores: tuple[int, int]) -> tuple[tuple[int, int], tupl
     """Take every hand left off its pair's score, each rounded on its own; a score may fall below 0 (SR-R25, SR-D17)."""
     settled = []
     for seat in range(SEAT_COUNT):
-        side = seat % 2
+        side = side_of(seat)
         tiles = hand_of(state, seat)
         pips = sum(PIPS[tile] for tile in tiles)
         deduction = rounded(pips)

@@ -1,39 +1,42 @@
 """A game of Seven Rocks at one moment, how it begins, and small questions about it."""
 
 from enum import StrEnum
+from typing import Final
 
-from msgspec import UNSET, Struct
+from msgspec import Struct
 
 from heptalog.replay.cards import names_in
-from heptalog.replay.errors import Code, Refused
 from heptalog.replay.events import GameStarted
+from heptalog.replay.options import check_player_count, given_or, in_range
 from heptalog.replay.seven_rocks.events import SevenRocks
 from heptalog.replay.seven_rocks.tables import (
     FITTING,
     MISFIT,
     NO_ENDS,
-    SEAT_COUNT,
+    PLAYERS_HIGH,
+    PLAYERS_LOW,
+    RANGES,
     SIDES,
     TARGET_DEFAULT,
-    TARGET_HIGH,
-    TARGET_LOW,
     TILE_NAMES,
     Tile,
 )
 
+NOBODY: Final = -1
+
 
 class Phase(StrEnum):
-    """What the game waits for."""
+    """What the table waits for."""
 
-    DEAL = "DEAL"
-    DRAW = "DRAW"
-    OPENING = "OPENING"
-    PLAYING = "PLAYING"
-    OVER = "OVER"
+    DEAL = "DEAL"  # seven tiles each (SR-R4)
+    DRAW = "DRAW"  # the draw for who opens (SR-R5, SR-R7)
+    OPEN = "OPEN"  # the opening tile (SR-R9)
+    PLAY = "PLAY"  # a tile or a knock of the seat on turn (SR-R10)
+    OVER = "OVER"  # nothing: the match is won (SR-R28)
 
 
 class State(Struct, frozen=True, gc=False):
-    """Everything that the rules remember. Seats, sides and spinner are -1 where there is none.
+    """Everything that the rules remember. Seats and sides are NOBODY where there is none, the spinner -1.
 
     Sets of tiles are bits in the order of `tables.TILE_NAMES`; `ends` are those of `tables`. What was dealt and laid
     stays until the next deal, so that the hands left at a settlement can be seen.
@@ -43,7 +46,7 @@ class State(Struct, frozen=True, gc=False):
     phase: Phase = Phase.DEAL
     round: int = 0
     scores: tuple[int, int] = (0, 0)
-    turn: int = -1
+    turn: int = NOBODY
     passes: int = 0  # in a row
     spinner: int = -1  # the value of the first double of the round
     ends: tuple[int, int, int, int] = NO_ENDS
@@ -52,13 +55,13 @@ class State(Struct, frozen=True, gc=False):
     # One number a tile in the order laid: arm, touching half, outer half as octal digits; first half, second half for
     # the opening tile. Rules do not read it: it is there to draw the line.
     line: tuple[int, ...] = ()
-    opener: int = -1  # who opens without a draw
-    winner: int = -1  # the side
+    opener: int = NOBODY  # who opens without a draw
+    winner: int = NOBODY  # the side
 
     @property
     def to_act(self) -> tuple[int, ...]:
         """The seat on turn, or nobody."""
-        return (self.turn,) if self.turn >= 0 else ()
+        return () if self.turn == NOBODY else (self.turn,)
 
     @property
     def over(self) -> bool:
@@ -68,21 +71,20 @@ class State(Struct, frozen=True, gc=False):
     @property
     def winners(self) -> tuple[int, ...]:
         """Both partners of the pair that won (SR-R28)."""
-        return SIDES[self.winner] if self.winner >= 0 else ()
+        return () if self.winner == NOBODY else SIDES[self.winner]
 
 
 def initial(started: GameStarted) -> State:
     """Begin at 0 to 0 with nothing dealt (SR-R1). Raises Refused for another number of players or a wild target."""
-    players = len(started.players)
-    if players != SEAT_COUNT:
-        raise Refused(Code.PLAYERS_INVALID, rule="SR-R1", count=players, low=SEAT_COUNT, high=SEAT_COUNT)
-    assert isinstance(started.rules, SevenRocks), "the registry chooses rules by their options"
-    target = TARGET_DEFAULT if started.rules.target is UNSET else started.rules.target
-    if not TARGET_LOW <= target <= TARGET_HIGH:
-        raise Refused(
-            Code.OPTION_OUT_OF_RANGE, rule="game-file", option="target", value=target, low=TARGET_LOW, high=TARGET_HIGH
-        )
-    return State(target)
+    check_player_count(len(started.players), low=PLAYERS_LOW, high=PLAYERS_HIGH, rule="SR-R1")
+    options = started.rules
+    assert isinstance(options, SevenRocks), "the registry chooses rules by their options"
+    return State(in_range("target", given_or(options.target, default=TARGET_DEFAULT), ranges=RANGES))
+
+
+def side_of(seat: int) -> int:
+    """The pair that a seat scores for (SR-R1)."""
+    return seat % len(SIDES)
 
 
 def held(state: State, seat: int) -> int:

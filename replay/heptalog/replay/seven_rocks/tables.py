@@ -22,7 +22,9 @@ from msgspec import Struct
 
 from heptalog.replay.seven_rocks.events import Arm
 
-SEAT_COUNT: Final = 4  # SR-R1
+PLAYERS_LOW: Final = 4  # SR-R1
+PLAYERS_HIGH: Final = 4  # SR-R1
+SEAT_COUNT: Final = PLAYERS_HIGH
 SIDES: Final = ((0, 2), (1, 3))  # SR-R1
 PIPS_MAX: Final = 6  # SR-R2
 HAND_SIZE: Final = 7  # SR-R4
@@ -30,8 +32,7 @@ UNIT: Final = 5  # SR-R20, SR-R25
 PASSES_TO_BLOCK: Final = 4  # SR-D15
 
 TARGET_DEFAULT: Final = 250  # SR-R28
-TARGET_LOW: Final = 1  # game-file
-TARGET_HIGH: Final = 100_000  # game-file
+RANGES: Final[Mapping[str, tuple[int, int]]] = MappingProxyType({"target": (1, 100_000)})  # game-file
 
 ARMS: Final = tuple(Arm)
 ARM_INDEXES: Final[Mapping[str, int]] = MappingProxyType({arm: index for index, arm in enumerate(ARMS)})

@@ -22,7 +22,7 @@ from heptalog.replay.seven_rocks.tables import (
 )
 
 
-class EndView(Struct, frozen=True, rename="camel"):
+class EndView(Struct, frozen=True, rename="camel", kw_only=True):
     """One place to lay to: its arm, the value open there, and what it adds to the sum."""
 
     arm: str
@@ -30,7 +30,7 @@ class EndView(Struct, frozen=True, rename="camel"):
     counts: int
 
 
-class LineView(Struct, frozen=True, rename="camel"):
+class LineView(Struct, frozen=True, rename="camel", kw_only=True):
     """The tiles as they lie: the row read from left to right, each branch from the spinner outwards."""
 
     row: tuple[str, ...]
@@ -57,7 +57,7 @@ class TableView(Struct, frozen=True, rename="camel", kw_only=True):
 
 
 class PublicView(Struct, frozen=True, rename="camel", kw_only=True):
-    """For who has no seat."""
+    """What who has no seat sees: the table."""
 
     table: TableView
 
@@ -88,7 +88,7 @@ def view(state: State, viewer: Viewer) -> View:
     if viewer == ARBITER:
         return ArbiterView(table=table, hands=_hands(state))
     if not 0 <= viewer.seat < SEAT_COUNT:
-        raise Refused(Code.SEAT_UNKNOWN, rule="SR-R1", seat=viewer.seat, seats=SEAT_COUNT)
+        raise Refused(Code.SEAT_UNKNOWN, rule="C-5", seat=viewer.seat, seats=SEAT_COUNT)
     return SeatView(table=table, seat=viewer.seat, hand=hand_of(state, viewer.seat))
 
 
@@ -105,7 +105,7 @@ def view_of_line(state: State) -> LineView:
         down=tuple(arms[DOWN]),
         spinner=f"{state.spinner}-{state.spinner}" if state.spinner >= 0 else "",
         ends=tuple(
-            EndView(str(arm), end % VALUE_COUNT, sum(COUNTED[end]))
+            EndView(arm=str(arm), value=end % VALUE_COUNT, counts=sum(COUNTED[end]))
             for arm, end in zip(ARMS, state.ends, strict=True)
             if end != CLOSED
         ),

@@ -1,19 +1,18 @@
 """How Seven Rocks is told to people: short plain sentences, and the table as text."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from heptalog.replay.events import UNSET, Body, OpenerDrawn, TurnPassed
 from heptalog.replay.outcomes import MatchWon, Outcome, RoundEnded, RoundEndedBy
+from heptalog.replay.phrases import Names, listed, name_of, tell_lots
 from heptalog.replay.seven_rocks.events import Arm, TilePlayed, TilesDealt
 from heptalog.replay.seven_rocks.outcomes import BranchesOpened, HandSettled, PointsScored, SpinnerLaid, TileLaid
 from heptalog.replay.seven_rocks.scoring import counted_ends
 from heptalog.replay.seven_rocks.state import Phase, State, hand_of
 from heptalog.replay.seven_rocks.tables import SEAT_COUNT, SIDES
 from heptalog.replay.seven_rocks.view import view_of_line
-
-Names: TypeAlias = Sequence[str]
 
 _TOWARDS: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -27,8 +26,8 @@ _WAITING: Final[Mapping[Phase, str]] = MappingProxyType(
     {
         Phase.DEAL: "tiles to be dealt",
         Phase.DRAW: "opener to be drawn",
-        Phase.OPENING: "to open",
-        Phase.PLAYING: "to play",
+        Phase.OPEN: "to open",
+        Phase.PLAY: "to play",
     }
 )
 
@@ -60,7 +59,7 @@ def _headline(state: State, names: Names) -> str:
     if state.over:
         waiting = f"{_pair(state.winner, names)} won"
     else:
-        waiting = " ".join([*(_name(seat, names) for seat in state.to_act), _WAITING[state.phase]])
+        waiting = " ".join([*(name_of(seat, names) for seat in state.to_act), _WAITING[state.phase]])
     return f"Round {state.round} of a match to {state.target}: {scores}; {waiting}"
 
 
@@ -79,19 +78,17 @@ def _tiles_dealt(_body: TilesDealt, _names: Names) -> str:
 
 
 def _opener_drawn(body: OpenerDrawn, names: Names) -> str:
-    lots = "; then ".join(
-        ", ".join(f"{_name(draw.seat, names)} {draw.value}" for draw in lot.draws) for lot in body.lots
-    )
-    return f"{_name(body.seat, names)} is drawn to open{f' ({lots})' if lots else ''}"
+    lots = tell_lots(body.lots, names)
+    return f"{name_of(body.seat, names)} is drawn to open" + (f" ({lots})" if lots else "")
 
 
 def _tile_played(body: TilePlayed, names: Names) -> str:
     towards = "" if body.arm is UNSET else _TOWARDS[body.arm]
-    return f"{_name(body.seat, names)} plays {body.tile}{towards}"
+    return f"{name_of(body.seat, names)} plays {body.tile}{towards}"
 
 
 def _turn_passed(body: TurnPassed, names: Names) -> str:
-    return f"{_name(body.seat, names)} knocks"
+    return f"{name_of(body.seat, names)} knocks"
 
 
 def _tile_laid(outcome: TileLaid, _names: Names) -> str:
@@ -113,26 +110,22 @@ def _points_scored(outcome: PointsScored, names: Names) -> str:
 
 def _hand_settled(outcome: HandSettled, names: Names) -> str:
     left = f"{' '.join(outcome.tiles)}, {outcome.pips} pips" if outcome.tiles else "nothing"
-    pair = _pair(outcome.side, names)
-    return f"{_name(outcome.seat, names)} is left with {left}: {pair} lose {outcome.deduction} and have {outcome.score}"
+    name, pair = name_of(outcome.seat, names), _pair(outcome.side, names)
+    return f"{name} is left with {left}: {pair} lose {outcome.deduction} and have {outcome.score}"
 
 
 def _round_ended(outcome: RoundEnded, names: Names) -> str:
     if outcome.by is RoundEndedBy.EMPTY_HAND:
-        return f"{_name(outcome.seat, names)} is out, and round {outcome.round} ends"
+        return f"{name_of(outcome.seat, names)} is out, and round {outcome.round} ends"
     return f"nobody can play, and round {outcome.round} ends blocked"
 
 
 def _match_won(outcome: MatchWon, names: Names) -> str:
-    return f"{' and '.join(_name(seat, names) for seat in outcome.winners)} win the match"
-
-
-def _name(seat: int, names: Names) -> str:
-    return names[seat] if 0 <= seat < len(names) else f"seat {seat}"
+    return f"{listed(outcome.winners, names)} win the match"
 
 
 def _pair(side: int, names: Names) -> str:
-    return " and ".join(_name(seat, names) for seat in SIDES[side])
+    return listed(SIDES[side], names)
 
 
 _EVENTS: Final[Mapping[type[Body], Callable[[Any, Names], str]]] = MappingProxyType(

@@ -24,11 +24,11 @@ from heptalog.replay.seven_up.outcomes import (
 )
 from heptalog.replay.seven_up.state import State, initial
 from heptalog.replay.seven_up.view import view
-from heptalog.replay.seven_up.words import WORDS
+from heptalog.replay.seven_up.words import SevenUpWords
 
 
 class SevenUpRules:
-    """The rules of Seven Up, version 1."""
+    """Seven Up at version 1 of its rules."""
 
     key: str = "seven_up"
     version: int = 1
@@ -59,7 +59,7 @@ class SevenUpRules:
         MatchWon,
     )
     state: type[State] = State
-    words: Words[State] = WORDS
+    words: Words[State] = SevenUpWords()
 
     initial = staticmethod(initial)
     check = staticmethod(check)

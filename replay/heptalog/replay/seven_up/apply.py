@@ -22,7 +22,7 @@ from heptalog.replay.seven_up.outcomes import (
     VoidReason,
 )
 from heptalog.replay.seven_up.scoring import add_point, count_round, winning_card
-from heptalog.replay.seven_up.state import NOBODY, ONLY, Phase, State, elder_of, may_run, side_of
+from heptalog.replay.seven_up.state import ONLY, Phase, State, elder_of, may_run, side_of
 from heptalog.replay.seven_up.tables import BITS, JACKS, NAME_OF, PAIRS, SUIT_LETTER, SUIT_OF, TRICK_COUNT, WHOLE_DECK
 
 Applied: TypeAlias = tuple[State, tuple[Outcome, ...]]
@@ -48,7 +48,7 @@ def _apply_trump_decided(state: State, body: TrumpDecided) -> Applied:
     if body.decision is Decision.STAND:
         return _fix_trump(state)
     if body.decision is Decision.BEG:
-        return replace(state, phase=Phase.DEALER_DECIDES, to_act=ONLY[state.dealer]), ()
+        return replace(state, phase=Phase.GIVE_OR_RUN, to_act=ONLY[state.dealer]), ()
     if body.decision is Decision.GIVE:
         return _give(state)
     suit = SUIT_OF[state.turned[-1]]
@@ -109,7 +109,7 @@ def _apply_infraction_called(state: State, body: InfractionCalled) -> Applied:
 
 def _offer_suit(state: State) -> Applied:
     """A fresh suit is turned: a jack pays the dealer, whatever is then decided (SU-R6, SU-R7)."""
-    state = replace(state, phase=Phase.ELDER_DECIDES, to_act=ONLY[elder_of(state)])
+    state = replace(state, phase=Phase.STAND_OR_BEG, to_act=ONLY[elder_of(state)])
     card = state.turned[-1]
     if not card & JACKS:
         return state, ()
@@ -145,7 +145,7 @@ def _fix_trump(state: State) -> Applied:
 def _run_or_void(state: State, outcome: Outcome) -> Applied:
     """More cards are run, or where that cannot be the same dealer deals again (SU-D7, SU-D8, SU-D9, SU-D11)."""
     if may_run(state):
-        return replace(state, phase=Phase.RUN, to_act=NOBODY), (outcome,)
+        return replace(state, phase=Phase.RUN, to_act=()), (outcome,)
     reason = VoidReason.SUITS_REJECTED if state.rejected == WHOLE_DECK else VoidReason.STOCK_SHORT
     voided = DealVoided(seat=state.dealer, reason=reason)
     ended = RoundEnded(round=state.round, by=RoundEndedBy.VOID)
@@ -170,7 +170,7 @@ def _take_trick(state: State, hands: tuple[int, ...], trick: tuple[int, ...]) ->
         cards=tuple([NAME_OF[card] for card in trick]),
     )
     if state.trick_number == TRICK_COUNT:
-        return _end_round(replace(state, hands=hands, captured=tuple(captured), trick=(), to_act=NOBODY), won)
+        return _end_round(replace(state, hands=hands, captured=tuple(captured), trick=(), to_act=()), won)
     state = replace(
         state,
         hands=hands,

@@ -1,14 +1,15 @@
 """May this event happen now? Refusals carry a code, a rule and facts, and never tell a hidden card."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, Final, NoReturn
 
+from heptalog.replay.cards import mask_of
 from heptalog.replay.draws import check_draw
 from heptalog.replay.errors import Code, Refused
-from heptalog.replay.events import Body, CardPlayed, CardsDealt, DealerDrawn
+from heptalog.replay.events import Body, CardHand, CardPlayed, CardsDealt, DealerDrawn
 from heptalog.replay.seven_up.events import CardsDiscarded, CardsRun, Decision, InfractionCalled, TrumpDecided
-from heptalog.replay.seven_up.state import Phase, State, playable
+from heptalog.replay.seven_up.state import Phase, State, elder_of, playable
 from heptalog.replay.seven_up.tables import BITS, HAND_SIZE, PACKET_SIZE, SUIT_LETTER, SUIT_OF
 
 
@@ -33,7 +34,7 @@ def _check_cards_dealt(state: State, body: CardsDealt) -> None:
         if len(hand.cards) != HAND_SIZE:
             problem = f"seat {seat} gets {len(hand.cards)} cards, not {HAND_SIZE}"
             raise Refused(Code.DEAL_INVALID, rule="SU-R5", problem=problem)
-        taken |= _mask_of(hand.cards)
+        taken |= _cards_of(hand, seat)
     if taken.bit_count() != HAND_SIZE * state.seat_count + 1:
         raise Refused(Code.DEAL_INVALID, rule="SU-D1", problem="a card is there twice")
 
@@ -47,7 +48,7 @@ def _check_trump_decided(state: State, body: TrumpDecided) -> None:
     if body.decision not in choices:
         raise Refused(
             Code.ILLEGAL_MOVE,
-            rule="SU-R8" if state.phase is Phase.ELDER_DECIDES else "SU-R9",
+            rule="SU-R8" if state.phase is Phase.STAND_OR_BEG else "SU-R9",
             problem=f"seat {body.seat} says {choices[0]} or {choices[1]}",
         )
 
@@ -56,11 +57,12 @@ def _check_cards_run(state: State, body: CardsRun) -> None:
     if state.phase is not Phase.RUN:
         _refuse_phase(state, body, rule="SU-R10")
     taken = _bit_of(body.turned)
-    for owner, hand in (("elder hand", body.elder), ("the dealer", body.dealer)):
+    owners = (("elder hand", elder_of(state), body.elder), ("the dealer", state.dealer, body.dealer))
+    for owner, seat, hand in owners:
         if len(hand.cards) != PACKET_SIZE:
             problem = f"{owner} gets {len(hand.cards)} cards, not {PACKET_SIZE}"
             raise Refused(Code.DEAL_INVALID, rule="SU-R10", problem=problem)
-        taken |= _mask_of(hand.cards)
+        taken |= _cards_of(hand, seat)
     if taken.bit_count() != 2 * PACKET_SIZE + 1:
         raise Refused(Code.DEAL_INVALID, rule="SU-D1", problem="a card is there twice")
     if taken & state.dealt:
@@ -80,7 +82,7 @@ def _check_cards_discarded(state: State, body: CardsDiscarded) -> None:
     if len(body.cards) != excess:
         problem = f"{len(body.cards)} cards, not {excess}"
         raise Refused(Code.DISCARD_INVALID, rule="SU-R13", seat=body.seat, problem=problem)
-    if _mask_of(body.cards).bit_count() != excess:
+    if mask_of(body.cards, BITS).bit_count() != excess:
         raise Refused(Code.DISCARD_INVALID, rule="SU-R13", seat=body.seat, problem="a card is there twice")
 
 
@@ -118,17 +120,21 @@ def _bit_of(card: str) -> int:
     return bit
 
 
-def _mask_of(cards: Iterable[str]) -> int:
-    mask = 0
-    for card in cards:
-        mask |= _bit_of(card)
-    return mask
+def _cards_of(hand: CardHand, seat: int) -> int:
+    cards = 0
+    for place, name in enumerate(hand.cards):
+        bit = BITS.get(name)
+        if bit is None:
+            # Not its name: a slip of the pen may still tell what somebody holds.
+            raise Refused(Code.CARD_UNKNOWN, rule="SU-D1", seat=seat, place=place)
+        cards |= bit
+    return cards
 
 
 def _refuse_phase(state: State, body: Body, *, rule: str) -> NoReturn:
     if state.phase is Phase.OVER:
         raise Refused(Code.GAME_OVER, rule="SU-R2")
-    raise Refused(Code.WRONG_PHASE, rule=rule, kind=type(body).__name__, phase=state.phase.value)
+    raise Refused(Code.WRONG_PHASE, rule=rule, kind=type(body).__name__, phase=str(state.phase))
 
 
 def _refuse_seat(state: State, seat: int, *, rule: str) -> NoReturn:
@@ -139,8 +145,8 @@ def _refuse_seat(state: State, seat: int, *, rule: str) -> NoReturn:
 
 _CHOICES: Final[Mapping[Phase, tuple[Decision, Decision]]] = MappingProxyType(
     {
-        Phase.ELDER_DECIDES: (Decision.STAND, Decision.BEG),  # SU-R8
-        Phase.DEALER_DECIDES: (Decision.GIVE, Decision.RUN),  # SU-R9
+        Phase.STAND_OR_BEG: (Decision.STAND, Decision.BEG),  # SU-R8
+        Phase.GIVE_OR_RUN: (Decision.GIVE, Decision.RUN),  # SU-R9
     }
 )
 # The keys are this game's bodies, and each function takes the type it stands under.

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 
 from heptalog.replay.cards import names_in
-from heptalog.replay.draws import draw_lots
+from heptalog.replay.draws import draw_lots, shuffled
 from heptalog.replay.events import Body, CardHand, CardsDealt, DealerDrawn
 from heptalog.replay.rules import Choose
 from heptalog.replay.seven_up.events import CardsRun
 from heptalog.replay.seven_up.state import Phase, State, elder_of
-from heptalog.replay.seven_up.tables import DECK, HAND_SIZE, PACKET_SIZE, RUN_SIZE, WHOLE_DECK
+from heptalog.replay.seven_up.tables import DECK, HAND_SIZE, PACKET_SIZE, WHOLE_DECK
 
 
 def deal(state: State, choose: Choose) -> Body:
@@ -16,10 +16,9 @@ def deal(state: State, choose: Choose) -> Body:
     if state.phase is Phase.DRAW:
         return DealerDrawn(*draw_lots(state.seat_count, choose))
     if state.phase is Phase.DEAL:
-        card_count = HAND_SIZE * state.seat_count + 1
-        return cards_dealt(_drawn(DECK, card_count, choose), seat_count=state.seat_count, elder=elder_of(state))
+        return cards_dealt(shuffled(DECK, choose), seat_count=state.seat_count, elder=elder_of(state))
     assert state.phase is Phase.RUN, "the table acts only where no seat may and the match is not won"
-    return cards_run(_drawn(names_in(WHOLE_DECK & ~state.dealt, DECK), RUN_SIZE, choose))
+    return cards_run(shuffled(names_in(WHOLE_DECK & ~state.dealt, DECK), choose))
 
 
 def cards_dealt(deck: Sequence[str], *, seat_count: int, elder: int) -> CardsDealt:
@@ -36,12 +35,3 @@ def cards_run(stock: Sequence[str]) -> CardsRun:
     """Run from the top: three to elder hand, three to the dealer, the next card turned (SU-D6)."""
     elder, dealer = stock[:PACKET_SIZE], stock[PACKET_SIZE : 2 * PACKET_SIZE]
     return CardsRun(CardHand(tuple(elder)), CardHand(tuple(dealer)), stock[2 * PACKET_SIZE])
-
-
-def _drawn(cards: Sequence[str], count: int, choose: Choose) -> list[str]:
-    """The first `count` cards of a fair shuffle: each place takes one of the cards not placed yet."""
-    deck = list(cards)
-    for place in range(count):
-        other = place + choose(len(deck) - place)
-        deck[place], deck[other] = deck[other], deck[place]
-    return deck[:count]

@@ -13,10 +13,10 @@ from heptalog.replay.seven_up.tables import DECK, HAND_SIZE
 def legal(state: State) -> Iterator[Body]:
     """Every move that check would accept from a player, lazily: discards can be tens of thousands (SU-D18)."""
     for seat in state.to_act:
-        if state.phase is Phase.ELDER_DECIDES:
+        if state.phase is Phase.STAND_OR_BEG:
             yield TrumpDecided(seat, Decision.STAND)
             yield TrumpDecided(seat, Decision.BEG)
-        elif state.phase is Phase.DEALER_DECIDES:
+        elif state.phase is Phase.GIVE_OR_RUN:
             yield TrumpDecided(seat, Decision.GIVE)
             yield TrumpDecided(seat, Decision.RUN)
         elif state.phase is Phase.DISCARD:

@@ -3,6 +3,7 @@
 from enum import StrEnum
 
 from heptalog.replay.outcomes import Outcome
+from heptalog.replay.seven_up.state import NOBODY
 
 
 class JackTurned(Outcome, frozen=True, gc=False):
@@ -93,11 +94,11 @@ class JackScored(Outcome, frozen=True, gc=False):
 
 
 class GameCounted(Outcome, frozen=True, gc=False):
-    """The pips each side took; `side` scores one for Game, or nobody where it is -1 (SU-R25, SU-D31 to SU-D33)."""
+    """The pips each side took; `side` scores one for Game, or NOBODY does (SU-R25, SU-D31 to SU-D33)."""
 
     pips: tuple[int, ...]
     tied: bool
-    side: int = -1
+    side: int = NOBODY
     score: int = 0
 
 

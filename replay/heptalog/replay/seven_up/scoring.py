@@ -18,7 +18,7 @@ def add_point(state: State, side: int) -> State:
     scores = list(state.scores)
     scores[side] += 1
     if scores[side] >= state.target:
-        return replace(state, scores=tuple(scores), phase=Phase.OVER, to_act=NOBODY)
+        return replace(state, scores=tuple(scores), phase=Phase.OVER, to_act=())
     return replace(state, scores=tuple(scores))
 
 
@@ -45,12 +45,12 @@ def pips_of(cards: int) -> int:
 
 
 def game_winner(pips: tuple[int, ...], dealer_side: int) -> int:
-    """The side that wins Game, or -1: a tie goes to the one non-dealer in it (SU-R25, SU-D31 to SU-D33)."""
+    """The side that wins Game, or NOBODY: a tie goes to the one non-dealer in it (SU-R25, SU-D31 to SU-D33)."""
     best = max(pips)
     top = [side for side, count in enumerate(pips) if count == best]
     if len(top) > 1:
         top = [side for side in top if side != dealer_side]
-    return top[0] if len(top) == 1 else -1
+    return top[0] if len(top) == 1 else NOBODY
 
 
 def _count_high(state: State) -> Counted:
@@ -79,7 +79,7 @@ def _count_game(state: State) -> Counted:
     pips = tuple(pips_of(sum(state.captured[side::side_count])) for side in range(side_count))
     tied = pips.count(max(pips)) > 1
     side = game_winner(pips, side_of(state, state.dealer))
-    if side < 0:
+    if side == NOBODY:
         return state, (GameCounted(pips=pips, tied=tied),)
     state = add_point(state, side)
     return state, (GameCounted(pips=pips, tied=tied, side=side, score=state.scores[side]),)

@@ -7,24 +7,23 @@ table is empty: what a deal leaves behind is the scores and the dealer. After th
 from enum import StrEnum
 from typing import Final
 
-from msgspec import UNSET, Struct
+from msgspec import Struct
 
-from heptalog.replay.errors import Code, Refused
 from heptalog.replay.events import GameStarted
+from heptalog.replay.options import check_player_count, given_or, in_range
 from heptalog.replay.seven_up.events import SevenUp
 from heptalog.replay.seven_up.tables import (
     PAIRS,
     PLAYERS_HIGH,
     PLAYERS_LOW,
+    RANGES,
     RUN_SIZE,
     SUIT_OF,
     TARGET_DEFAULT,
-    TARGET_HIGH,
-    TARGET_LOW,
     WHOLE_DECK,
 )
 
-NOBODY: Final[tuple[int, ...]] = ()
+NOBODY: Final = -1
 ONLY: Final[tuple[tuple[int, ...], ...]] = tuple((seat,) for seat in range(PLAYERS_HIGH))
 
 
@@ -33,8 +32,8 @@ class Phase(StrEnum):
 
     DRAW = "DRAW"  # the draw for the first dealer (SU-R3)
     DEAL = "DEAL"  # six cards each and one turned (SU-R5)
-    ELDER_DECIDES = "ELDER_DECIDES"  # elder hand stands or begs (SU-R8)
-    DEALER_DECIDES = "DEALER_DECIDES"  # the dealer gives or runs (SU-R9)
+    STAND_OR_BEG = "STAND_OR_BEG"  # the word of elder hand (SU-R8)
+    GIVE_OR_RUN = "GIVE_OR_RUN"  # the word of the dealer (SU-R9)
     RUN = "RUN"  # three cards more for two, and one turned (SU-R10)
     DISCARD = "DISCARD"  # elder hand and dealer go down to six, in either order (SU-R13)
     PLAY = "PLAY"  # a card of the seat on turn (SU-R14)
@@ -52,14 +51,14 @@ class State(Struct, frozen=True, gc=False):
     kept: tuple[int, ...]  # the hands at the first lead, which High and Low go by (SU-D17)
     discards: tuple[int, ...]
     captured: tuple[int, ...]
-    to_act: tuple[int, ...] = NOBODY
+    to_act: tuple[int, ...] = ()
     round: int = 0
-    dealer: int = -1  # between two deals, who deals next; -1 before the draw
+    dealer: int = NOBODY  # between two deals, who deals next; NOBODY before the draw
     turned: tuple[int, ...] = ()  # every card turned in this deal, the last one in question
     rejected: int = 0  # all cards of the rejected suits (SU-R11)
     trump: int = 0  # all cards of the trump suit, none before it is fixed
     dealt: int = 0  # all cards that have left the stock, the turned ones too
-    leader: int = -1
+    leader: int = NOBODY
     trick: tuple[int, ...] = ()  # from the leader's card on, clockwise
     trick_number: int = 0  # 1 to 6 during play
 
@@ -72,27 +71,22 @@ class State(Struct, frozen=True, gc=False):
     def winners(self) -> tuple[int, ...]:
         """The seats of the side that reached the target (SU-R2)."""
         if self.phase is not Phase.OVER:
-            return NOBODY
+            return ()
         side_count = len(self.scores)
         return tuple(seat for seat in range(self.seat_count) if self.scores[seat % side_count] >= self.target)
 
 
 def initial(started: GameStarted) -> State:
-    """The state after `gameStarted` (SU-R1, SU-R2)."""
+    """The state after `gameStarted` (SU-R1, SU-R2). Raises Refused where players or options are out of range."""
     seat_count = len(started.players)
-    if not PLAYERS_LOW <= seat_count <= PLAYERS_HIGH:
-        raise Refused(Code.PLAYERS_INVALID, rule="SU-R1", players=seat_count, low=PLAYERS_LOW, high=PLAYERS_HIGH)
-    assert type(started.rules) is SevenUp, "the registry goes by the options' type"
-    target = TARGET_DEFAULT if started.rules.target is UNSET else started.rules.target
-    if not TARGET_LOW <= target <= TARGET_HIGH:
-        raise Refused(
-            Code.OPTION_OUT_OF_RANGE, rule="SU-R2", option="target", value=target, low=TARGET_LOW, high=TARGET_HIGH
-        )
+    check_player_count(seat_count, low=PLAYERS_LOW, high=PLAYERS_HIGH, rule="SU-R1")
+    options = started.rules
+    assert isinstance(options, SevenUp), "the registry chooses rules by their options"
     side_count = PAIRS if seat_count == PLAYERS_HIGH else seat_count
     empty = (0,) * seat_count
     return State(
         seat_count=seat_count,
-        target=target,
+        target=in_range("target", given_or(options.target, default=TARGET_DEFAULT), ranges=RANGES),
         phase=Phase.DRAW,
         scores=(0,) * side_count,
         hands=empty,

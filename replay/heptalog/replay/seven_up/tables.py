@@ -15,8 +15,7 @@ PLAYERS_HIGH: Final = 4  # SU-R1
 PAIRS: Final = 2  # SU-R1: four play in pairs, seats 0 and 2 against seats 1 and 3 (SU-D2)
 
 TARGET_DEFAULT: Final = 7  # SU-R2
-TARGET_LOW: Final = 1  # game-file
-TARGET_HIGH: Final = 1_000  # game-file
+RANGES: Final[Mapping[str, tuple[int, int]]] = MappingProxyType({"target": (1, 1_000)})  # game-file
 
 PACKET_SIZE: Final = 3  # SU-D4, SU-R10: cards come three at a time
 HAND_SIZE: Final = 6  # SU-R5, SU-R13

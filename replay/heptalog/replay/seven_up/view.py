@@ -11,12 +11,12 @@ from msgspec import Struct
 from heptalog.replay.cards import names_in
 from heptalog.replay.errors import Code, Refused
 from heptalog.replay.rules import ARBITER, PUBLIC, Viewer
-from heptalog.replay.seven_up.state import State, elder_of, may_look, stock_count
+from heptalog.replay.seven_up.state import NOBODY, State, elder_of, may_look, stock_count
 from heptalog.replay.seven_up.tables import DECK, NAME_OF, SUIT_LETTER
 
 
 class TableView(Struct, frozen=True, rename="camel", kw_only=True):
-    """The table as it lies before everybody. Seats are -1 and suits empty where there is none yet."""
+    """The table as it lies before everybody. Seats are NOBODY (-1) and suits empty where there is none yet."""
 
     phase: str
     round: int
@@ -38,8 +38,8 @@ class TableView(Struct, frozen=True, rename="camel", kw_only=True):
     trick: tuple[str, ...]
 
 
-class PublicView(Struct, frozen=True, rename="camel"):
-    """What everybody sees."""
+class PublicView(Struct, frozen=True, rename="camel", kw_only=True):
+    """What who has no seat sees: the table."""
 
     table: TableView
 
@@ -66,17 +66,17 @@ View: TypeAlias = PublicView | SeatView | ArbiterView
 
 
 def view(state: State, viewer: Viewer) -> View:
-    """What one viewer may see. Raises Refused for a seat that is not there."""
+    """What one viewer may see (C-5). Raises Refused for a seat that is not at the table."""
     table = _table(state)
     if viewer == PUBLIC:
-        return PublicView(table)
+        return PublicView(table=table)
     if viewer == ARBITER:
         return ArbiterView(
             table=table, hands=_sets(state.hands), discards=_sets(state.discards), captured=_sets(state.captured)
         )
     seat = viewer.seat
     if not 0 <= seat < state.seat_count:
-        raise Refused(Code.SEAT_UNKNOWN, rule="SU-R1", seat=seat, seats=state.seat_count)
+        raise Refused(Code.SEAT_UNKNOWN, rule="C-5", seat=seat, seats=state.seat_count)
     return SeatView(
         table=table,
         seat=seat,
@@ -94,7 +94,7 @@ def _table(state: State) -> TableView:
         to_act=state.to_act,
         winners=state.winners,
         dealer=state.dealer,
-        elder=-1 if state.dealer < 0 else elder_of(state),
+        elder=NOBODY if state.dealer == NOBODY else elder_of(state),
         turned=tuple(NAME_OF[card] for card in state.turned),
         rejected=tuple(letter for suit, letter in SUIT_LETTER.items() if suit & state.rejected),
         trump=SUIT_LETTER.get(state.trump, ""),

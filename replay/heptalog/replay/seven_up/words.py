@@ -1,12 +1,13 @@
 """How Seven Up is told to people, in short plain English."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from heptalog.replay.cards import names_in
 from heptalog.replay.events import UNSET, Body, CardPlayed, CardsDealt, DealerDrawn
 from heptalog.replay.outcomes import MatchWon, Outcome, RoundEnded, RoundEndedBy
+from heptalog.replay.phrases import SUIT_WORDS, Names, listed, name_of, tell_lots
 from heptalog.replay.seven_up.events import CardsDiscarded, CardsRun, Decision, InfractionCalled, TrumpDecided
 from heptalog.replay.seven_up.outcomes import (
     DealVoided,
@@ -23,10 +24,8 @@ from heptalog.replay.seven_up.outcomes import (
     TrumpFixed,
     VoidReason,
 )
-from heptalog.replay.seven_up.state import Phase, State, elder_of, stock_count
+from heptalog.replay.seven_up.state import NOBODY, Phase, State, elder_of, stock_count
 from heptalog.replay.seven_up.tables import DECK, NAME_OF, PAIRS, PLAYERS_HIGH, SUIT_LETTER, TRICK_COUNT
-
-Names: TypeAlias = Sequence[str]
 
 
 class SevenUpWords:
@@ -45,22 +44,19 @@ class SevenUpWords:
         return [_headline(state), _scores(state, names), *_seats(state, names), *_trick(state, names)]
 
 
-WORDS: Final = SevenUpWords()
-
-_SUIT_WORDS: Final = MappingProxyType({"C": "clubs", "D": "diamonds", "H": "hearts", "S": "spades"})
-_PHASE_WORDS: Final = MappingProxyType(
+_PHASE_WORDS: Final[Mapping[Phase, str]] = MappingProxyType(
     {
         Phase.DRAW: "the draw for the deal",
         Phase.DEAL: "the deal",
-        Phase.ELDER_DECIDES: "elder hand's word",
-        Phase.DEALER_DECIDES: "the dealer's word",
+        Phase.STAND_OR_BEG: "elder hand's word",
+        Phase.GIVE_OR_RUN: "the dealer's word",
         Phase.RUN: "the run of the cards",
         Phase.DISCARD: "the discards",
         Phase.PLAY: "play",
         Phase.OVER: "nothing: the match is won",
     }
 )
-_DECISION_WORDS: Final = MappingProxyType(
+_DECISION_WORDS: Final[Mapping[Decision, str]] = MappingProxyType(
     {
         Decision.STAND: "stands",
         Decision.BEG: "begs",
@@ -68,7 +64,7 @@ _DECISION_WORDS: Final = MappingProxyType(
         Decision.RUN: "runs the cards",
     }
 )
-_VOID_WORDS: Final = MappingProxyType(
+_VOID_WORDS: Final[Mapping[VoidReason, str]] = MappingProxyType(
     {
         VoidReason.STOCK_SHORT: "too few cards are left to run",
         VoidReason.SUITS_REJECTED: "all four suits are rejected",
@@ -77,82 +73,80 @@ _VOID_WORDS: Final = MappingProxyType(
 
 
 def _dealer_drawn(body: DealerDrawn, names: Names) -> str:
-    lots = "; then ".join(
-        ", ".join(f"{_name(draw.seat, names)} {draw.value}" for draw in lot.draws) for lot in body.lots
-    )
-    return f"{_name(body.seat, names)} deals first" + (f" (drawn: {lots})" if lots else "")
+    lots = tell_lots(body.lots, names)
+    return f"{name_of(body.seat, names)} deals first" + (f" (drawn: {lots})" if lots else "")
 
 
-def _cards_dealt(body: CardsDealt, names: Names) -> str:
+def _cards_dealt(body: CardsDealt, _names: Names) -> str:
     return f"Six cards each, {body.turned} is turned"
 
 
 def _trump_decided(body: TrumpDecided, names: Names) -> str:
     word = "says nothing" if body.decision is UNSET else _DECISION_WORDS[body.decision]
-    return f"{_name(body.seat, names)} {word}"
+    return f"{name_of(body.seat, names)} {word}"
 
 
-def _cards_run(body: CardsRun, names: Names) -> str:
+def _cards_run(body: CardsRun, _names: Names) -> str:
     return f"Three cards more for elder hand and dealer, {body.turned} is turned"
 
 
 def _cards_discarded(body: CardsDiscarded, names: Names) -> str:
     # A redacted copy has the seal's count in place of the cards.
     count = len(body.cards) if body.cards or body.seal is UNSET else body.seal.count
-    return f"{_name(body.seat, names)} discards {count} cards"
+    return f"{name_of(body.seat, names)} discards {count} cards"
 
 
 def _card_played(body: CardPlayed, names: Names) -> str:
-    return f"{_name(body.seat, names)} plays {body.card}"
+    return f"{name_of(body.seat, names)} plays {body.card}"
 
 
 def _infraction_called(body: InfractionCalled, names: Names) -> str:
-    return f"The arbiter calls an infraction by {_name(body.seat, names)}"
+    return f"The arbiter calls an infraction by {name_of(body.seat, names)}"
 
 
 def _jack_turned(outcome: JackTurned, names: Names) -> str:
-    return f"{names[outcome.seat]} scores 1 for turning {outcome.card}"
+    return f"{name_of(outcome.seat, names)} scores 1 for turning {outcome.card}"
 
 
 def _gift_scored(outcome: GiftScored, names: Names) -> str:
-    return f"{names[outcome.seat]} scores 1 as a gift"
+    return f"{name_of(outcome.seat, names)} scores 1 as a gift"
 
 
-def _suit_rejected(outcome: SuitRejected, names: Names) -> str:
-    return f"{_SUIT_WORDS[outcome.suit]} are rejected"
+def _suit_rejected(outcome: SuitRejected, _names: Names) -> str:
+    return f"{SUIT_WORDS[outcome.suit]} are rejected"
 
 
-def _run_again(outcome: RunAgain, names: Names) -> str:
+def _run_again(outcome: RunAgain, _names: Names) -> str:
     return f"{outcome.card} is of a rejected suit"
 
 
 def _deal_voided(outcome: DealVoided, names: Names) -> str:
-    return f"the deal is void, {_VOID_WORDS[outcome.reason]}; {names[outcome.seat]} deals again"
+    return f"the deal is void, {_VOID_WORDS[outcome.reason]}; {name_of(outcome.seat, names)} deals again"
 
 
-def _trump_fixed(outcome: TrumpFixed, names: Names) -> str:
-    return f"{_SUIT_WORDS[outcome.suit]} are trump"
+def _trump_fixed(outcome: TrumpFixed, _names: Names) -> str:
+    return f"{SUIT_WORDS[outcome.suit]} are trump"
 
 
 def _trick_won(outcome: TrickWon, names: Names) -> str:
-    return f"{names[outcome.seat]} wins trick {outcome.number}"
+    return f"{name_of(outcome.seat, names)} wins trick {outcome.number}"
 
 
 def _high_scored(outcome: HighScored, names: Names) -> str:
-    return f"{names[outcome.seat]} scores 1 for High ({outcome.card})"
+    return f"{name_of(outcome.seat, names)} scores 1 for High ({outcome.card})"
 
 
 def _low_scored(outcome: LowScored, names: Names) -> str:
-    return f"{names[outcome.seat]} scores 1 for Low ({outcome.card})"
+    return f"{name_of(outcome.seat, names)} scores 1 for Low ({outcome.card})"
 
 
 def _jack_scored(outcome: JackScored, names: Names) -> str:
-    return f"{names[outcome.seat]} scores 1 for Jack ({outcome.card})"
+    return f"{name_of(outcome.seat, names)} scores 1 for Jack ({outcome.card})"
 
 
 def _game_counted(outcome: GameCounted, names: Names) -> str:
     counts = " to ".join(map(str, outcome.pips)) + (", a tie" if outcome.tied else "")
-    if outcome.side < 0:
+    if outcome.side == NOBODY:
         return f"nobody scores for Game ({counts})"
     side = _side_name(outcome.side, names)
     return f"{side} {'score' if ' and ' in side else 'scores'} 1 for Game ({counts})"
@@ -164,13 +158,12 @@ def _infraction_charged(outcome: InfractionCharged, names: Names) -> str:
     return f"{side} {verb} 1 for the infraction"
 
 
-def _round_ended(outcome: RoundEnded, names: Names) -> str:
+def _round_ended(outcome: RoundEnded, _names: Names) -> str:
     return f"round {outcome.round} ends" + (" without a count" if outcome.by is RoundEndedBy.VOID else "")
 
 
 def _match_won(outcome: MatchWon, names: Names) -> str:
-    winners = " and ".join(names[seat] for seat in outcome.winners)
-    return f"{winners} {'win' if len(outcome.winners) > 1 else 'wins'} the match"
+    return f"{listed(outcome.winners, names)} {'win' if len(outcome.winners) > 1 else 'wins'} the match"
 
 
 def _headline(state: State) -> str:
@@ -194,7 +187,7 @@ def _seats(state: State, names: Names) -> list[str]:
     lines = []
     for seat in range(state.seat_count):
         mark = ">" if seat in state.to_act else " "
-        role = "" if state.dealer < 0 else {state.dealer: "dealer", elder_of(state): "elder"}.get(seat, "")
+        role = "" if state.dealer == NOBODY else {state.dealer: "dealer", elder_of(state): "elder"}.get(seat, "")
         taken = state.captured[seat].bit_count() // state.seat_count
         tail = f"  ({taken} {'trick' if taken == 1 else 'tricks'})" if taken else ""
         hand = " ".join(names_in(state.hands[seat], DECK))
@@ -209,10 +202,6 @@ def _trick(state: State, names: Names) -> list[str]:
         f"{names[(state.leader + place) % state.seat_count]} {NAME_OF[card]}" for place, card in enumerate(state.trick)
     )
     return ["Trick: " + ", ".join(laid)]
-
-
-def _name(seat: int, names: Names) -> str:
-    return names[seat] if 0 <= seat < len(names) else f"seat {seat}"
 
 
 def _side_name(side: int, names: Names) -> str:

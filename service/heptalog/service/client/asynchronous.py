@@ -11,6 +11,7 @@ from google.protobuf.message import Message
 from heptalog.replay.events import Body, Event, GameStarted
 from heptalog.replay.fold import Standing
 from heptalog.replay.rules import ARBITER, Viewer
+from heptalog.service import wire
 from heptalog.service.appends import Append, Receipt
 from heptalog.service.client import calls
 from heptalog.service.client.calls import Retries, StateView
@@ -64,7 +65,7 @@ class AsyncClient:
             Event(0, started, game_id=game_id or calls.new_game_id(), occurred_at=occurred_at, recorded_by=recorded_by)
         )
         request = calls.create_request(event)
-        receipt = calls.created_of(await self._call(self._games.CreateGame, request))
+        receipt = wire.created_of(await self._call(self._games.CreateGame, request))
         return AsyncRecorder(self, receipt.game_id, receipt.head)
 
     async def resume(self, game_id: str) -> "AsyncRecorder":
@@ -75,7 +76,7 @@ class AsyncClient:
         """Record events; every one of them should have its id, or a retry records it twice."""
         request = calls.append_request(append)
         response = await self._call(self._log.AppendEvents, request)
-        return calls.receipt_of(append.game_id, response)
+        return wire.appended_of(append.game_id, response)
 
     async def read(
         self, game_id: str = "", *, start: int | None = None, limit: int = 0, is_backwards: bool = False
@@ -89,7 +90,7 @@ class AsyncClient:
             try:
                 async for response in stream:
                     for message in response.events:
-                        stored = calls.stored_of(message)
+                        stored = wire.stored_of(message)
                         yield stored
                         left = max(left - 1, 0)
                         start = calls.next_start(stored, has_game=bool(game_id), is_backwards=is_backwards)
@@ -107,20 +108,20 @@ class AsyncClient:
 
     async def game(self, game_id: str) -> GameEntry:
         """What a game is, and its head."""
-        return calls.entry_of((await self._game(game_id)).game)
+        return wire.entry_of((await self._game(game_id)).game)
 
     async def standing(self, game_id: str) -> Standing:
         """How a game stands."""
-        return calls.standing_of_message((await self._game(game_id)).standing)
+        return wire.standing_of((await self._game(game_id)).standing)
 
     async def games(self, wanted: GameFilter | None = None, *, page_size: int = 0) -> AsyncIterator[GameEntry]:
         """Every game that fits, in the order of creation, page by page."""
         token = ""
         while True:
-            request = calls.list_request(wanted or GameFilter(), token, page_size)
+            request = wire.list_request(wanted or GameFilter(), token, page_size)
             response = await self._call(self._games.ListGames, request)
             for message in response.games:
-                yield calls.entry_of(message)
+                yield wire.entry_of(message)
             token = response.next_page_token
             if not token:
                 return

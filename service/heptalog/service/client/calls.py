@@ -13,14 +13,15 @@ from msgspec.structs import replace
 
 from heptalog.replay import codec
 from heptalog.replay.errors import Code, HeptalogError, Malformed
-from heptalog.replay.events import Body, Event, GameStarted
+from heptalog.replay.events import Body, Event
 from heptalog.replay.fold import Standing
-from heptalog.replay.rules import ARBITER, PUBLIC, Viewer
-from heptalog.service.appends import Append, Receipt
+from heptalog.replay.rules import Viewer
+from heptalog.service import wire
+from heptalog.service.appends import Append
 from heptalog.service.config import MESSAGE_SIZE_MAX
 from heptalog.service.status import error_from
-from heptalog.service.store import NO_GAME, GameEntry, GameFilter, Head, Status, Stored
-from heptalog.v1 import event_pb2, games_pb2, log_pb2
+from heptalog.service.store import Stored
+from heptalog.v1 import games_pb2, log_pb2
 
 T = TypeVar("T", bound=Message)
 
@@ -34,11 +35,6 @@ OPTIONS: Final = [
     ("grpc.initial_reconnect_backoff_ms", 50),
     ("grpc.max_reconnect_backoff_ms", 1_000),
 ]
-_STATUSES: Final = {
-    Status.RUNNING: games_pb2.GAME_STATUS_RUNNING,
-    Status.WON: games_pb2.GAME_STATUS_WON,
-    Status.CLOSED: games_pb2.GAME_STATUS_CLOSED,
-}
 
 
 class Retries(Struct, frozen=True):
@@ -106,17 +102,7 @@ def create_request(event: Event) -> games_pb2.CreateGameRequest:
 
 def append_request(append: Append) -> log_pb2.AppendEventsRequest:
     """The request that records events."""
-    request = log_pb2.AppendEventsRequest(
-        game_id=append.game_id,
-        expected_hash=append.expected_hash,
-        events=[codec.message_of(event) for event in append.events],
-        imported=append.is_imported,
-    )
-    if append.expected == NO_GAME:
-        request.expected_no_game = True
-    else:
-        request.expected_sequence = append.expected
-    return _fitting(request)
+    return _fitting(wire.append_request(append))
 
 
 def _fitting(request: T) -> T:
@@ -137,33 +123,9 @@ def read_request(game_id: str, start: int | None, limit: int, *, is_backwards: b
     )
 
 
-def list_request(wanted: GameFilter, page_token: str, page_size: int) -> games_pb2.ListGamesRequest:
-    """The request for one page of games."""
-    request = games_pb2.ListGamesRequest(
-        page_size=page_size,
-        page_token=page_token,
-        ruleset=wanted.ruleset,
-        player_id=wanted.player_id,
-        tournament=wanted.tournament,
-        status=_STATUSES[wanted.status] if wanted.status else games_pb2.GAME_STATUS_UNSPECIFIED,
-    )
-    if wanted.created_from:
-        request.created_from.CopyFrom(codec.timestamp(wanted.created_from))
-    if wanted.created_before:
-        request.created_before.CopyFrom(codec.timestamp(wanted.created_before))
-    return request
-
-
 def state_request(game_id: str, sequence: int | None, viewer: Viewer) -> games_pb2.GetStateRequest:
     """The request for a state, as one viewer may see it."""
-    roles = games_pb2.Viewer
-    if viewer == ARBITER:
-        who = games_pb2.Viewer(role=roles.ROLE_ARBITER)
-    elif viewer == PUBLIC:
-        who = games_pb2.Viewer(role=roles.ROLE_PUBLIC)
-    else:
-        who = games_pb2.Viewer(role=roles.ROLE_SEAT, seat=viewer.seat)
-    return games_pb2.GetStateRequest(game_id=game_id, sequence=sequence, viewer=who)
+    return games_pb2.GetStateRequest(game_id=game_id, sequence=sequence, viewer=wire.viewer_message(viewer))
 
 
 def legal_request(game_id: str, seat: int | None, page_token: str, page_size: int) -> games_pb2.ListLegalMovesRequest:
@@ -171,59 +133,9 @@ def legal_request(game_id: str, seat: int | None, page_token: str, page_size: in
     return games_pb2.ListLegalMovesRequest(game_id=game_id, seat=seat, page_token=page_token, page_size=page_size)
 
 
-def receipt_of(game_id: str, response: log_pb2.AppendEventsResponse) -> Receipt:
-    """The receipt of an append."""
-    return Receipt(game_id, head_of(response.head), tuple(response.sequences), response.deduplicated)
-
-
-def created_of(response: games_pb2.CreateGameResponse) -> Receipt:
-    """The receipt of a new game."""
-    return Receipt(response.game_id, head_of(response.head), (0,), response.deduplicated)
-
-
-def head_of(message: games_pb2.Head) -> Head:
-    """A head."""
-    return Head(message.sequence, message.hash, message.position)
-
-
-def stored_of(message: log_pb2.RecordedEvent) -> Stored:
-    """A record, byte for byte."""
-    event = message.event
-    # Canonical bytes are what was recorded, so writing the message again gives the very record.
-    return Stored(message.position, event.game_id, event.sequence, event.SerializeToString(deterministic=True))
-
-
-def entry_of(message: games_pb2.Game) -> GameEntry:
-    """A game as a list shows it."""
-    started = codec.event_of(event_pb2.Event(game_started=message.started)).body
-    assert isinstance(started, GameStarted), "what a game is started with"
-    return GameEntry(
-        number=0,
-        game_id=message.game_id,
-        ruleset=message.ruleset,
-        rules_version=message.rules_version,
-        started=started,
-        created_at=message.created_at.seconds * codec.SECOND + message.created_at.nanos,
-        status=next(status for status, number in _STATUSES.items() if number == message.status),
-        head=head_of(message.head),
-    )
-
-
-def standing_of_message(message: games_pb2.Standing) -> Standing:
-    """A standing."""
-    return Standing(
-        message.sequence,
-        tuple(message.scores),
-        tuple(message.to_act),
-        message.round,
-        message.over,
-        tuple(message.winners),
-    )
-
-
 def state_of(response: games_pb2.GetStateResponse) -> StateView:
     """A state as one viewer sees it."""
-    return StateView(standing_of_message(response.standing), _whole(json_format.MessageToDict(response.view)))
+    return StateView(wire.standing_of(response.standing), _whole(json_format.MessageToDict(response.view)))
 
 
 def _whole(value: Any) -> Any:

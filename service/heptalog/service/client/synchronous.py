@@ -11,6 +11,7 @@ from google.protobuf.message import Message
 from heptalog.replay.events import Body, Event, GameStarted
 from heptalog.replay.fold import Standing
 from heptalog.replay.rules import ARBITER, Viewer
+from heptalog.service import wire
 from heptalog.service.appends import Append, Receipt
 from heptalog.service.client import calls
 from heptalog.service.client.calls import Retries, StateView
@@ -62,7 +63,7 @@ class Client:
             Event(0, started, game_id=game_id or calls.new_game_id(), occurred_at=occurred_at, recorded_by=recorded_by)
         )
         request = calls.create_request(event)
-        receipt = calls.created_of(self._call(self._games.CreateGame, request))
+        receipt = wire.created_of(self._call(self._games.CreateGame, request))
         return Recorder(self, receipt.game_id, receipt.head)
 
     def resume(self, game_id: str) -> "Recorder":
@@ -73,7 +74,7 @@ class Client:
         """Record events; every one of them should have its id, or a retry records it twice."""
         request = calls.append_request(append)
         response = self._call(self._log.AppendEvents, request)
-        return calls.receipt_of(append.game_id, response)
+        return wire.appended_of(append.game_id, response)
 
     def read(
         self, game_id: str = "", *, start: int | None = None, limit: int = 0, is_backwards: bool = False
@@ -87,7 +88,7 @@ class Client:
             try:
                 for response in stream:
                     for message in response.events:
-                        stored = calls.stored_of(message)
+                        stored = wire.stored_of(message)
                         yield stored
                         left = max(left - 1, 0)
                         start = calls.next_start(stored, has_game=bool(game_id), is_backwards=is_backwards)
@@ -105,19 +106,19 @@ class Client:
 
     def game(self, game_id: str) -> GameEntry:
         """What a game is, and its head."""
-        return calls.entry_of(self._game(game_id).game)
+        return wire.entry_of(self._game(game_id).game)
 
     def standing(self, game_id: str) -> Standing:
         """How a game stands."""
-        return calls.standing_of_message(self._game(game_id).standing)
+        return wire.standing_of(self._game(game_id).standing)
 
     def games(self, wanted: GameFilter | None = None, *, page_size: int = 0) -> Iterator[GameEntry]:
         """Every game that fits, in the order of creation, page by page."""
         token = ""
         while True:
-            request = calls.list_request(wanted or GameFilter(), token, page_size)
+            request = wire.list_request(wanted or GameFilter(), token, page_size)
             response = self._call(self._games.ListGames, request)
-            yield from map(calls.entry_of, response.games)
+            yield from map(wire.entry_of, response.games)
             token = response.next_page_token
             if not token:
                 return

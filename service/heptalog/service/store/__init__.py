@@ -15,13 +15,13 @@ A shared log on another engine keeps the same promises behind the same interface
 """
 
 from collections.abc import Generator, Iterator, Sequence
-from enum import StrEnum
 from typing import Protocol, TypeAlias
 
 from msgspec import Struct
 
 from heptalog.replay.errors import Conflict
 from heptalog.replay.events import Event, GameStarted
+from heptalog.replay.fold import Status as Status  # what an ending says
 
 NO_GAME = -1  # what a batch expects where there must be no such game yet
 
@@ -31,14 +31,6 @@ class Entry(Struct, frozen=True):
 
     record: bytes
     event: Event
-
-
-class Status(StrEnum):
-    """Where a game is in its life."""
-
-    RUNNING = "RUNNING"
-    WON = "WON"  # by the rules
-    CLOSED = "CLOSED"  # by the arbiter
 
 
 class Ending(Struct, frozen=True):
@@ -94,7 +86,11 @@ class Refusal(Struct, frozen=True):
 
 
 class GameEntry(Struct, frozen=True):
-    """One game as a list shows it. `number` orders games by creation and grows with time."""
+    """One game as a list shows it. `number` orders games by creation and grows with time.
+
+    Where its first record cannot be read here, because it is newer or damaged, the options in `started` are `Options`
+    of no game, and the rest is what the store keeps beside the record.
+    """
 
     number: int
     game_id: str
@@ -116,9 +112,25 @@ class GameFilter(Struct, frozen=True):
     created_from: int = 0
     created_before: int = 0
 
+    def fits(self, entry: GameEntry) -> bool:
+        """Whether a list shows this game."""
+        return (
+            self.ruleset in ("", entry.ruleset)
+            and (not self.player_id or any(player.id == self.player_id for player in entry.started.players))
+            and self.tournament in ("", entry.started.tournament)
+            and self.status in (None, entry.status)
+            and (not self.created_from or entry.created_at >= self.created_from)
+            and (not self.created_before or entry.created_at < self.created_before)
+        )
+
 
 class LogStore(Protocol):
     """The log of record. Calls raise Unavailable where a store cannot do its work now, Corrupt where it is damaged."""
+
+    @property
+    def is_broken(self) -> bool:
+        """Whether it can do no work any more, until it is opened anew."""
+        ...
 
     def append(self, batches: Sequence[Batch], refusals: Sequence[Refusal] = ()) -> list[Head | Conflict]:
         """Commit all of this durably; for each batch the new head of its game, or why it was left out.

@@ -74,6 +74,10 @@ class DuckStore:
             self.close()
             raise fault from error
 
+    @property
+    def is_broken(self) -> bool:
+        return self._is_broken
+
     def append(self, batches: Sequence[Batch], refusals: Sequence[Refusal] = ()) -> list[Head | Conflict]:
         assert_shape(batches)
         with self._writing:

@@ -13,10 +13,9 @@ from typing import Any, Final, TypeAlias
 import duckdb
 
 from heptalog.replay.codec import decode, hash_in
-from heptalog.replay.errors import Code, Corrupt, Unavailable
-from heptalog.replay.events import GameStarted
+from heptalog.replay.errors import Code, Corrupt, HeptalogError, Unavailable
+from heptalog.replay.events import GameStarted, Options, Player, Tag
 from heptalog.service.store import Ending, GameEntry, GameFilter, Head, Records, Refusal, Status, Stored
-from heptalog.service.store.batches import rules_version_of
 from heptalog.service.store.migrate import USE
 
 # The first piece is small, so that it is there at once; the others are large, so that the rest is fast.
@@ -63,7 +62,8 @@ _HEADS: Final = """
     SELECT game_number, game_id FROM log.games WHERE game_number > ? ORDER BY game_number LIMIT ?
 """
 _GAMES: Final = """
-    SELECT game_number, ruleset, started, coalesce(status, 'RUNNING') AS status
+    SELECT game_number, game_id, ruleset, rules_version, started, coalesce(tournament, ''), coalesce(table_name, ''),
+        players, tags, coalesce(epoch_us(created_at), 0), created_at_nanoseconds, coalesce(status, 'RUNNING')
     FROM log.games
     LEFT JOIN (
         SELECT game_number, arg_max(status, sequence) AS status FROM log.endings
@@ -82,10 +82,13 @@ _GAMES: Final = """
     LIMIT $limit
 """
 _ONE: Final = """
-    SELECT game_number, ruleset, started, coalesce(
-        (SELECT arg_max(status, sequence) FROM log.endings WHERE endings.game_number = games.game_number), 'RUNNING'
+    SELECT game_number, game_id, ruleset, rules_version, started, coalesce(tournament, ''), coalesce(table_name, ''),
+        players, tags, coalesce(epoch_us(created_at), 0), created_at_nanoseconds, coalesce(status, 'RUNNING')
+    FROM (
+        SELECT *, (SELECT arg_max(status, sequence) FROM log.endings WHERE endings.game_number = games.game_number)
+            AS status
+        FROM log.games WHERE game_id = ?
     )
-    FROM log.games WHERE game_id = ?
 """
 _ENDINGS: Final = """
     SELECT sequence, status, scores, winners FROM log.endings
@@ -294,19 +297,30 @@ def nothing() -> Records:
 
 
 def _entry(row: Row, head: Head) -> GameEntry:
-    number, ruleset, record, status = row
-    event, _ = decode(record)
-    if not isinstance(event.body, GameStarted):
-        raise Corrupt(Code.RECORD_DAMAGED, rule="evidence", problem="a game without its start")
-    return GameEntry(
-        number,
-        event.game_id,
-        ruleset,
-        rules_version_of(event.body),
-        event.body,
-        event.recorded_at,
-        Status(status),
-        head,
+    number, game_id, ruleset, rules_version, record, *columns, microseconds, nanoseconds, status = row
+    created_at = microseconds * 1000 + nanoseconds
+    started = _started(record) or _started_by(rules_version, *columns)
+    return GameEntry(number, game_id, ruleset, rules_version, started, created_at, Status(status), head)
+
+
+def _started(record: bytes) -> GameStarted | None:
+    """What a record says; None where it cannot be read here: one such game must not hide the others of a list."""
+    try:
+        event, _ = decode(record)
+    except HeptalogError:
+        return None
+    return event.body if isinstance(event.body, GameStarted) else None
+
+
+def _started_by(rules_version: int, tournament: str, table: str, players: list[Any], tags: list[Any]) -> GameStarted:
+    """The same from the columns beside the record, which have all but the options."""
+    return GameStarted(
+        tuple(Player(player["id"], player["name"]) for player in players),
+        Options(),
+        rules_version,
+        tournament,
+        table,
+        tuple(Tag(tag["name"], tag["value"]) for tag in tags),
     )
 
 

@@ -30,6 +30,10 @@ class MemoryStore:
         self._refusals: list[Refusal] = []
         self._is_closed = False
 
+    @property
+    def is_broken(self) -> bool:
+        return False
+
     def append(self, batches: Sequence[Batch], refusals: Sequence[Refusal] = ()) -> list[Head | Conflict]:
         assert_shape(batches)
         with self._lock:
@@ -102,7 +106,7 @@ class MemoryStore:
         with self._lock:
             self._check_open()
             entries = [_entry(game) for game in self._games.values() if game.number > after]
-        fitting = [entry for entry in entries if _fits(entry, wanted)]
+        fitting = [entry for entry in entries if wanted.fits(entry)]
         return fitting[:limit] if limit else fitting
 
     def endings(self, game_id: str) -> Iterator[Ending]:
@@ -153,15 +157,4 @@ def _entry(game: _Game) -> GameEntry:
         game.first.event.recorded_at,
         game.endings[-1].status if game.endings else Status.RUNNING,
         game.head,
-    )
-
-
-def _fits(entry: GameEntry, wanted: GameFilter) -> bool:
-    return (
-        wanted.ruleset in ("", entry.ruleset)
-        and (not wanted.player_id or any(player.id == wanted.player_id for player in entry.started.players))
-        and wanted.tournament in ("", entry.started.tournament)
-        and wanted.status in (None, entry.status)
-        and (not wanted.created_from or entry.created_at >= wanted.created_from)
-        and (not wanted.created_before or entry.created_at < wanted.created_before)
     )

@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from heptalog.cli.exits import Exit, guarded
+from heptalog.cli.exits import Exit
+from heptalog.cli.guard import guarded
 
 DatabaseArgument = Annotated[
     Path, typer.Argument(metavar="DATABASE", help="The DuckDB file; made where it is missing.", show_default=False)

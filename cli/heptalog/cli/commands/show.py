@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from heptalog.cli.exits import Exit, WrongUse, guarded
+from heptalog.cli.exits import Exit, WrongUse
+from heptalog.cli.guard import guarded
 from heptalog.cli.options import AtOption, Format, FormatOption, GameArgument
 
 if TYPE_CHECKING:
@@ -26,21 +27,18 @@ def show(
     from heptalog.cli.output import Objects, write_json, write_lines, write_text
     from heptalog.cli.render import standing_text, table_text, view_text
     from heptalog.cli.sources import one_game
-    from heptalog.replay.errors import Code, Refused
+    from heptalog.replay.fold import view_of
     from heptalog.replay.rules import ARBITER
-    from heptalog.service.queries import Position
 
     viewer = viewer_of(as_)
     with Connections() as connections:
         step = step_at(one_game(game), connections, at)
-    position = Position(step.event.game_id, step.fold, step.fold.sequence, step.fold.state)
-    try:
-        view = position.view(viewer)
-    except Refused as error:
-        if error.code is Code.SEAT_UNKNOWN:
-            raise WrongUse(f"--as {as_}: the game has the seats 0 to {len(step.fold.started.players) - 1}") from error
-        raise
-    document = {"standing": position.standing, "view": view}
+    fold = step.fold
+    seat_count = len(fold.started.players)
+    if viewer.seat >= seat_count:
+        raise WrongUse(f"--as {as_}: the game has the seats 0 to {seat_count - 1}")
+    view = view_of(fold.rules, fold.state, viewer)
+    document = {"standing": fold.standing(), "view": view}
     match format_:
         case Format.JSON:
             write_json(document)

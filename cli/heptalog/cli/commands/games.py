@@ -6,16 +6,9 @@ from typing import Annotated
 
 import typer
 
-from heptalog.cli.exits import Exit, complain, guarded
+from heptalog.cli.exits import Exit, WrongUse, complain
+from heptalog.cli.guard import guarded
 from heptalog.cli.options import Format, FormatOption, PathsArgument
-
-
-class Ruleset(StrEnum):
-    """The games there are, as they are named in the record."""
-
-    SEVEN_ROCKS = "seven_rocks"
-    SEVEN_UP = "seven_up"
-    SEVEN_BRIDGE = "seven_bridge"
 
 
 class GameStatus(StrEnum):
@@ -26,7 +19,11 @@ class GameStatus(StrEnum):
     CLOSED = "closed"
 
 
-RulesetOption = Annotated[Ruleset | None, typer.Option("--ruleset", help="Only games of these rules.")]
+# Which there are is known to the registry alone, and it is loaded only when a command runs.
+RulesetOption = Annotated[
+    str | None,
+    typer.Option("--ruleset", metavar="NAME", help="Only games of these rules, as seven_up.", show_default=False),
+]
 PlayerOption = Annotated[str, typer.Option("--player", metavar="ID", help="Only games of the player with this id.")]
 TournamentOption = Annotated[str, typer.Option("--tournament", metavar="NAME", help="Only games of this tournament.")]
 StatusOption = Annotated[
@@ -57,12 +54,15 @@ def games(
     stand; a bad one is told on stderr, and the exit code is 1.
     """
     from heptalog.cli.connections import Connections
-    from heptalog.cli.examine import Verdict
     from heptalog.cli.listing import Row, rows
     from heptalog.cli.output import Objects, write_table
     from heptalog.cli.render import GAME_COLUMNS, finding_text, row_cells
+    from heptalog.cli.verdicts import Verdict
+    from heptalog.replay.registry import NEWEST
     from heptalog.service.store import GameFilter, Status
 
+    if ruleset is not None and ruleset not in NEWEST:
+        raise WrongUse(f"--ruleset {ruleset}: the games are {', '.join(NEWEST)}")
     wanted = GameFilter(
         ruleset=ruleset or "",
         player_id=player,

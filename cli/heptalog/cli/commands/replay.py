@@ -4,7 +4,8 @@ from typing import Annotated
 
 import typer
 
-from heptalog.cli.exits import Exit, WrongUse, guarded
+from heptalog.cli.exits import Exit, WrongUse
+from heptalog.cli.guard import guarded
 from heptalog.cli.options import AtOption, Format, FormatOption, GameArgument
 
 FromOption = Annotated[int, typer.Option("--from", min=0, metavar="N", help="Begin with event N.")]

@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from heptalog.cli.exits import Exit, WrongUse, complain, guarded
+from heptalog.cli.exits import Exit, WrongUse, complain
+from heptalog.cli.guard import guarded
 from heptalog.cli.options import AtOption, Format, FormatOption, GameArgument
 
 SeatOption = Annotated[
@@ -33,8 +34,8 @@ def legal(
     from heptalog.cli.output import Objects, write_text
     from heptalog.cli.render import body_json, standing_text
     from heptalog.cli.sources import one_game
+    from heptalog.replay.fold import legal_of
     from heptalog.replay.words import names_of, tell_event
-    from heptalog.service.queries import Position
 
     with Connections() as connections:
         step = step_at(one_game(game), connections, at)
@@ -42,7 +43,7 @@ def legal(
     seat_count = len(fold.started.players)
     if seat is not None and seat >= seat_count:
         raise WrongUse(f"--seat {seat}: the game has the seats 0 to {seat_count - 1}")
-    moves = Position(step.event.game_id, fold, fold.sequence, fold.state).legal()
+    moves = legal_of(fold.rules, fold.state)
     if seat is not None:
         moves = (move for move in moves if getattr(move, "seat", None) == seat)
     names = names_of(fold.started)

@@ -4,13 +4,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from heptalog.cli.exits import Exit, WrongUse, complain, guarded
+from heptalog.cli.exits import Exit, WrongUse, complain
+from heptalog.cli.guard import guarded
 from heptalog.cli.options import NAMING, Format, FormatOption
 
 if TYPE_CHECKING:
     from heptalog.cli.connections import Connections
-    from heptalog.cli.examine import Verdict
     from heptalog.cli.sources import Game
+    from heptalog.cli.verdicts import Verdict
 
 LeftArgument = Annotated[str, typer.Argument(metavar="A", help=NAMING, show_default=False)]
 RightArgument = Annotated[

@@ -4,7 +4,8 @@ from typing import Annotated
 
 import typer
 
-from heptalog.cli.exits import Exit, WrongUse, complain, guarded
+from heptalog.cli.exits import Exit, WrongUse, complain
+from heptalog.cli.guard import guarded
 from heptalog.cli.options import Format, FormatOption, PathsArgument, QuietOption
 
 IntoOption = Annotated[

@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from heptalog.cli.exits import Exit, complain, guarded
+from heptalog.cli.exits import Exit, complain
+from heptalog.cli.guard import guarded
 
 
 class TableFormat(StrEnum):

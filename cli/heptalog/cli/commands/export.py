@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from heptalog.cli.exits import Exit, WrongUse, complain, guarded
+from heptalog.cli.exits import Exit, WrongUse, complain
+from heptalog.cli.guard import guarded
 
 SourceArgument = Annotated[
     str,

@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from heptalog.cli.exits import Exit, guarded
+from heptalog.cli.exits import Exit
+from heptalog.cli.guard import guarded
 
 IntoOption = Annotated[
     Path | None,

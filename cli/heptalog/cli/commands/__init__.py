@@ -1,0 +1,1 @@
+"""The commands, one a file: each parses what it was given, calls, prints and ends with an exit code."""
