@@ -92,13 +92,23 @@ def test_a_message_over_4_mib_is_too_large_for_the_client_and_the_server(table: 
     with pytest.raises(Malformed) as malformed:
         client.append(Append("game", 1, notes))
     assert malformed.value.code is Code.EVENT_TOO_LARGE
+    data = append_message(Append("game", 1, notes)).SerializeToString()
+    check_malformed(table, data, Code.EVENT_TOO_LARGE, "")
+    # Far beyond that gRPC itself says no, without reading it.
     method: Any = table.channel().unary_unary("/heptalog.v1.LogService/AppendEvents")
     with pytest.raises(grpc.RpcError) as refused:
-        method(append_message(Append("game", 1, notes)).SerializeToString(), timeout=30)
+        method(bytes(17 << 20), timeout=30)
     call: Any = refused.value
     assert call.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
     assert client.game("game").head.sequence == 1
     assert client.append(Append("game", 1, notes[:19])).head.sequence == 20
+
+
+def test_an_expected_hash_has_the_size_of_one(table: Service) -> None:
+    request = log_pb2.AppendEventsRequest(
+        game_id="game", expected_sequence=1, expected_hash=b"x", events=[codec.message_of(remark("a"))]
+    )
+    check_malformed(table, request, Code.FIELD_INVALID, "expected_hash")
 
 
 def test_bytes_that_are_no_message_are_malformed(table: Service) -> None:

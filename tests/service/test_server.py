@@ -1,5 +1,8 @@
 """The server itself: health, reflection, ports and hosts, and how it ends."""
 
+import asyncio
+import errno
+import os
 import signal
 import subprocess
 import sys
@@ -17,6 +20,7 @@ from heptalog.replay.errors import Code, Unavailable
 from heptalog.service.appends import Append
 from heptalog.service.client import Client
 from heptalog.service.config import Settings
+from heptalog.service.server import serve
 from heptalog.service.store.duck import DuckStore
 from heptalog.service.store.memory import MemoryStore
 from heptalog.v1 import log_pb2
@@ -59,7 +63,7 @@ def test_a_port_in_use_is_unavailable(service: Service) -> None:
     with pytest.raises(Unavailable) as in_use:
         Service(MemoryStore(), settings=Settings("", port=service.server.port))
     assert in_use.value.code is Code.PORT_IN_USE
-    assert in_use.value.facts["port"] == service.server.port
+    assert in_use.value.facts["address"] == service.target
     # The one that has it goes on.
     new_game(service.client())
 
@@ -71,7 +75,16 @@ def test_a_host_that_others_can_reach_is_refused(host: str) -> None:
     assert refused.value.code is Code.HOST_REFUSED
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+def test_a_port_is_tried_before_a_database_is_made_for_it(service: Service, tmp_path: Path) -> None:
+    settings = Settings(str(tmp_path / "new.duckdb"), port=service.server.port)
+    with pytest.raises(Unavailable) as in_use:
+        asyncio.run(serve(settings, lambda _: None))
+    assert (in_use.value.code, in_use.value.facts["address"]) == (Code.PORT_IN_USE, service.target)
+    assert in_use.value.facts["problem"] == os.strerror(errno.EADDRINUSE)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.2", "localhost"])
 def test_the_loopback_has_more_names_than_one(host: str) -> None:
     with Service(MemoryStore(), settings=Settings("", host=host)) as service:
         new_game(service.client(target=f"{host}:{service.server.port}"))

@@ -187,7 +187,11 @@ def _started_reader() -> Reader:
         if name is None:
             raise Malformed(Code.FIELD_INVALID, rule="game-file", field="game_started", problem="the rules are missing")
         given = {field: getter(message) for field, getter in getters.items()}
-        return GameStarted(rules=options[name](getattr(message, name)), **given)
+        try:
+            return GameStarted(rules=options[name](getattr(message, name)), **given)
+        except Malformed as error:
+            error.facts["field"] = f"game_started.{error.facts['field']}"
+            raise
 
     return read
 

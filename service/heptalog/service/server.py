@@ -2,7 +2,9 @@
 
 import asyncio
 import signal
+import socket
 from collections.abc import Callable
+from ipaddress import ip_address
 
 import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
@@ -17,7 +19,6 @@ from heptalog.service.store.duck import DuckStore
 from heptalog.service.strict import Decoding
 from heptalog.v1 import games_pb2, games_pb2_grpc, log_pb2, log_pb2_grpc
 
-_LOOPBACK = ("127.0.0.1", "::1", "localhost")
 _GAMES = games_pb2.DESCRIPTOR.services_by_name["GamesService"].full_name
 _LOG = log_pb2.DESCRIPTOR.services_by_name["LogService"].full_name
 _NAMES = (_GAMES, _LOG)
@@ -27,9 +28,7 @@ class Server:
     """A started server: its port, and the way to stop it."""
 
     def __init__(self, app: App, settings: Settings) -> None:
-        if settings.host not in _LOOPBACK:
-            # Until there are credentials every caller counts as arbiter, so nobody else may call.
-            raise Unavailable(Code.HOST_REFUSED, rule="api", host=settings.host)
+        self._address = address_of(settings)
         self._app = app
         self._settings = settings
         self._health = health.aio.HealthServicer()  # pyright: ignore[reportAttributeAccessIssue]  # made at import
@@ -37,7 +36,8 @@ class Server:
             options=[
                 # Two servers on one port would each get half of the calls.
                 ("grpc.so_reuseport", 0),
-                ("grpc.max_receive_message_length", MESSAGE_SIZE_MAX),
+                # Beyond our own limit, so that it is we who say what is too large.
+                ("grpc.max_receive_message_length", 4 * MESSAGE_SIZE_MAX),
                 ("grpc.max_send_message_length", MESSAGE_SIZE_MAX),
                 # A client may ping every 30 seconds, with or without calls under way.
                 ("grpc.http2.min_recv_ping_interval_without_data_ms", 20_000),
@@ -57,11 +57,10 @@ class Server:
         log_pb2_grpc.add_LogServiceServicer_to_server(LogServicer(*parts), self._server)
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
         reflection.enable_server_reflection((*_NAMES, health.SERVICE_NAME, reflection.SERVICE_NAME), self._server)
-        host = f"[{self._settings.host}]" if ":" in self._settings.host else self._settings.host
         try:
-            self.port = self._server.add_insecure_port(f"{host}:{self._settings.port}")
+            self.port = self._server.add_insecure_port(self._address)
         except RuntimeError as error:
-            raise Unavailable(Code.PORT_IN_USE, rule="api", host=host, port=self._settings.port) from error
+            raise Unavailable(Code.PORT_IN_USE, rule="api", address=self._address) from error
         await self._server.start()
         await self._tell(health_pb2.HealthCheckResponse.SERVING)
         self._watching = asyncio.create_task(self._watch())
@@ -86,8 +85,36 @@ class Server:
             await self._health.set(name, status)
 
 
+def address_of(settings: Settings) -> str:
+    """Where to listen, as gRPC writes it. Raises Unavailable for a host that others could reach too."""
+    host = settings.host.removeprefix("[").removesuffix("]")
+    try:
+        # Until there are credentials every caller counts as arbiter, so nobody else may call.
+        is_loopback = host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        is_loopback = False
+    if not is_loopback:
+        raise Unavailable(Code.HOST_REFUSED, rule="api", host=settings.host)
+    return f"[{host}]:{settings.port}" if ":" in host else f"{host}:{settings.port}"
+
+
+def check_port(settings: Settings) -> None:
+    """Raise Unavailable, with the cause, where nobody could listen there: before a database is made for it."""
+    host = address_of(settings).rpartition(":")[0].strip("[]")
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, settings.port))
+        except OSError as error:
+            raise Unavailable(
+                Code.PORT_IN_USE, rule="api", problem=error.strerror or "", address=address_of(settings)
+            ) from error
+
+
 async def serve(settings: Settings, announce: Callable[[int], None]) -> None:
     """Run a server over a DuckDB log until SIGTERM or SIGINT; `announce` is told the port once it listens."""
+    check_port(settings)
     app = App(DuckStore(settings.database), settings)
     try:
         server = Server(app, settings)

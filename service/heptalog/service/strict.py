@@ -8,6 +8,7 @@ from google.protobuf.message import DecodeError, Message
 
 from heptalog.replay import codec
 from heptalog.replay.errors import Code, Malformed
+from heptalog.service.config import MESSAGE_SIZE_MAX
 
 _OURS: Final = "/heptalog."
 
@@ -29,6 +30,8 @@ def check_request(request: Message | Malformed) -> None:
     """Raise Malformed for what could not be decoded, or has unknown fields; the path is that of what holds them."""
     if isinstance(request, Malformed):
         raise request
+    if (size := request.ByteSize()) > MESSAGE_SIZE_MAX:
+        raise Malformed(Code.EVENT_TOO_LARGE, rule="api", field="", size=size, limit=MESSAGE_SIZE_MAX)
     try:
         codec.check_known(request)
     except Malformed as error:

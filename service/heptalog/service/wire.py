@@ -6,6 +6,7 @@ from typing import Final
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from heptalog.replay import codec
+from heptalog.replay.chain import HASH_SIZE
 from heptalog.replay.errors import Code, HeptalogError, Malformed
 from heptalog.replay.events import UNSET, Event, GameStarted, Options, Player, Tag
 from heptalog.replay.fold import Standing
@@ -54,6 +55,8 @@ def append_of(request: log_pb2.AppendEventsRequest) -> Append:
         case _:
             problem = "an append names the sequence it expects, or that there is no such game"
             raise Malformed(Code.FIELD_INVALID, rule="api", field="expected", problem=problem)
+    if request.expected_hash and len(request.expected_hash) != HASH_SIZE:
+        raise Malformed(Code.FIELD_INVALID, rule="api", field="expected_hash", problem=f"a hash has {HASH_SIZE} bytes")
     if len(request.events) > EVENTS_PER_APPEND_MAX:
         # Looked at before they are decoded: a message has room for half a million tiny ones.
         raise Malformed(Code.FIELD_INVALID, rule="api", field="events", problem=f"1 to {EVENTS_PER_APPEND_MAX} events")

@@ -261,7 +261,7 @@ class Snapshot:
         try:
             number = self.number(game_id)
             for sequence, status, scores, winners in self.rows(_ENDINGS, [number]):
-                yield Ending(sequence, Status(status), tuple(scores), tuple(winners))
+                yield Ending(sequence, _status(status), tuple(scores), tuple(winners))
         finally:
             self.close()
 
@@ -270,7 +270,7 @@ class Snapshot:
         numbers = self.numbers(list(dict.fromkeys(game_ids)))
         found: dict[int, list[Ending]] = {}
         for number, sequence, status, scores, winners in self.rows(_ENDINGS_OF, [list(numbers.values())]):
-            found.setdefault(number, []).append(Ending(sequence, Status(status), tuple(scores), tuple(winners)))
+            found.setdefault(number, []).append(Ending(sequence, _status(status), tuple(scores), tuple(winners)))
         return {game_id: tuple(found.get(numbers.get(game_id, 0), ())) for game_id in game_ids}
 
     def refusals(self, game_id: str) -> Iterator[Refusal]:
@@ -291,6 +291,13 @@ class Snapshot:
             names.update(self.rows(_NAMES, [list(unknown)]))
 
 
+def _status(text: str) -> Status:
+    try:
+        return Status(text)
+    except ValueError:
+        raise Corrupt(Code.RECORD_DAMAGED, rule="evidence", problem="a status that there is not") from None
+
+
 def nothing() -> Records:
     """No records at all."""
     yield from ()
@@ -300,7 +307,7 @@ def _entry(row: Row, head: Head) -> GameEntry:
     number, game_id, ruleset, rules_version, record, *columns, microseconds, nanoseconds, status = row
     created_at = microseconds * 1000 + nanoseconds
     started = _started(record) or _started_by(rules_version, *columns)
-    return GameEntry(number, game_id, ruleset, rules_version, started, created_at, Status(status), head)
+    return GameEntry(number, game_id, ruleset, rules_version, started, created_at, _status(status), head)
 
 
 def _started(record: bytes) -> GameStarted | None:
