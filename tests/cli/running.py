@@ -45,7 +45,7 @@ def run(*arguments: object) -> Ended:
 def run_program(*arguments: object, environment: dict[str, str] | None = None) -> Ended:
     """A command as a user starts it."""
     done = subprocess.run(
-        [PROGRAM, *map(str, arguments)], capture_output=True, text=True, timeout=WAIT_SECONDS, env=environment
+        [PROGRAM, *map(str, arguments)], capture_output=True, encoding="utf-8", timeout=WAIT_SECONDS, env=environment
     )
     assert "Traceback" not in done.stderr, done.stderr
     return Ended(done.returncode, done.stdout, done.stderr)

@@ -6,6 +6,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from heptalog.service.store.duck import DuckStore
 from tests.cli.given import UP, bare, whole, write
 from tests.cli.running import only, run
 from tests.support.play import EVENT_COUNT_MAX
@@ -48,9 +49,14 @@ def flip(log: Path, place: int) -> None:
     alter(log, f"UPDATE log.events SET event = ? WHERE sequence = 7 AND {GAME}", bytes(changed))
 
 
-DAMAGES: dict[str, tuple[Callable[[Path], None], str, int]] = {
+DAMAGES: dict[str, tuple[Callable[[Path], None], str, int | None]] = {
     "a hash": (lambda log: flip(log, 40), "CHAIN_BROKEN", 7),
     "a link": (lambda log: flip(log, 10), "CHAIN_BROKEN", 7),
+    "a status that is none": (
+        lambda log: alter(log, f"UPDATE log.endings SET status = 'SOLD' WHERE {GAME}"),
+        "RECORD_DAMAGED",
+        None,
+    ),
     "the form": (lambda log: flip(log, 0), "RECORD_DAMAGED", 7),
     "an ending left out": (lambda log: alter(log, f"DELETE FROM log.endings WHERE {GAME}"), "RECORD_DAMAGED", LAST),
     "an ending changed": (
@@ -79,7 +85,7 @@ def test_a_change_is_found_where_it_is(name: str, log: Path) -> None:
     assert [verdict["ok"] for verdict in ended.document] == [True, False, True]
     verdict = ended.document[1]
     assert (verdict["source"], verdict["code"], verdict["sequence"]) == (f"{log}#won", code, sequence)
-    assert verdict["events"] == (len(WON) if "ending" in name else 7)
+    assert verdict["events"] == (7 if sequence == 7 else len(WON))
     if "ending" in name:
         assert "the list of endings differs from the rules" in verdict["message"]
 
@@ -109,3 +115,86 @@ def test_a_damaged_game_takes_no_more_events(log: Path, tmp_path: Path) -> None:
     flip(log, 40)
     ended = run("import", write(tmp_path / "2.jsonl", WON), "--into", log, "--format", "json")
     assert (ended.code, ended.document[0]["code"]) == (1, "CHAIN_BROKEN")
+
+
+def test_a_status_that_is_none_hides_no_other_game_of_a_list(log: Path) -> None:
+    alter(log, f"UPDATE log.endings SET status = 'SOLD' WHERE {GAME}")
+    ended = run("games", log, "--format", "jsonl")
+    assert (ended.code, len(ended.lines)) == (1, 2)
+    assert f"{log}#won: " in ended.err
+    assert "[RECORD_DAMAGED]" in ended.err
+
+
+@pytest.mark.parametrize("method", ["games", "game"])
+def test_whatever_a_store_raises_is_a_finding_of_that_game(
+    method: str, log: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ask = getattr(DuckStore, method)
+
+    def fail(store: DuckStore, *arguments: object, **options: object) -> object:
+        if method == "games" or arguments == ("won",):
+            raise ValueError("the queen of spades")
+        return ask(store, *arguments, **options)
+
+    def endings(store: DuckStore, game_ids: object) -> object:
+        raise ValueError("the queen of spades")
+
+    monkeypatch.setattr(DuckStore, "games", fail if method == "games" else _page_that_fails)
+    monkeypatch.setattr(DuckStore, method, fail)
+    monkeypatch.setattr(DuckStore, "endings_of", endings)
+    monkeypatch.setattr(DuckStore, "endings", _endings_of_others)
+    listed = run("games", log, "--format", "jsonl")
+    assert (listed.code, len(listed.lines)) == ((0, 3) if method == "games" else (1, 2))
+    verified = run("verify", log, "--format", "json")
+    assert [verdict["ok"] for verdict in verified.document] == [True, False, True]
+    assert (verified.code, verified.document[1]["code"]) == (1, "RECORD_DAMAGED")
+    assert "ValueError" in verified.document[1]["message"]
+    assert "spades" not in verified.out + listed.err
+
+
+def _page_that_fails(store: DuckStore, *_: object, **__: object) -> object:
+    raise ValueError("the queen of spades")
+
+
+def _endings_of_others(store: DuckStore, game_id: str) -> object:
+    if game_id == "won":
+        raise ValueError("the queen of spades")
+    return iter(())
+
+
+def test_a_database_cut_short_is_one_entry(log: Path) -> None:
+    content = log.read_bytes()
+    log.write_bytes(content[: len(content) // 2])
+    verified = run("verify", log, "--format", "json")
+    verdict = only(verified.document)
+    assert (verified.code, verdict["source"], verdict["code"]) == (3, str(log), "SOURCE_UNREADABLE")
+    for arguments in (
+        ("games", log),
+        ("sql", log, "SELECT max(octet_length(event)) FROM log.events"),
+        ("replay", f"{log}#won"),
+    ):
+        ended = run(*arguments)
+        assert (ended.code, ended.out, ended.err.count("\n")) == (3, "", 1)
+        assert "the database is damaged" in ended.err
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_database_that_breaks_on_the_way_is_told_of_once(
+    jobs: int, log: Path, game: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if jobs == 2:
+        monkeypatch.setattr("heptalog.cli.examine.SMALL_SIZE", 1)
+    alter(log, "DROP TABLE log.endings")
+    ended = run("verify", log, game, "--format", "json", "--jobs", jobs)
+    assert ended.code == 3
+    assert [(verdict["source"], verdict["code"]) for verdict in ended.document] == [
+        (str(log), "SOURCE_UNREADABLE"),
+        (str(game), None),
+    ]
+
+
+def test_a_question_to_a_log_without_one_of_its_tables_is_told_in_one_line(log: Path) -> None:
+    alter(log, "DROP TABLE log.endings")
+    ended = run("sql", log, "SELECT 1")
+    assert (ended.code, ended.out, ended.err.count("\n")) == (3, "", 1)
+    assert ended.err.endswith("[DATABASE_FOREIGN]\n")

@@ -110,10 +110,37 @@ def test_wrong_use_is_two(arguments: tuple[str, ...], tmp_path: Path) -> None:
     assert (ended.code, ended.out) == (2, "")
 
 
-@pytest.mark.parametrize("options", ["passTokens=-1", "passTokens=x", "passTokens=1000", "jokers=1", "scoring=WORST"])
+@pytest.mark.parametrize(
+    "options",
+    [
+        "passTokens=5,passTokens=5",
+        "ghosts=true,fanTan",
+        "fanTan=7",
+        "passTokens=-1",
+        "passTokens=x",
+        "passTokens=1000",
+        "jokers=1",
+        "scoring=WORST",
+    ],
+)
 def test_an_option_that_cannot_be_is_wrong_use(options: str, tmp_path: Path) -> None:
     path = write(tmp_path / "game.jsonl", bare(BRIDGE))
     assert run("diff", path, "--options", options).code == 2
+
+
+def test_an_option_given_twice_is_wrong_use_in_two_arguments_too(game: Path) -> None:
+    ended = run("diff", game, "--options", "target=5", "--options", "target=6")
+    assert (ended.code, ended.out, ended.err) == (2, "", "heptalog: --options target=6: target is given twice\n")
+
+
+def test_fan_tan_is_a_name_for_no_ghosts(tmp_path: Path, game: Path) -> None:
+    path = write(tmp_path / "bridge.jsonl", bare(BRIDGE))
+    without = run("diff", path, "--options", "ghosts=false", "--format", "json")
+    assert without.document["options"]["right"]["ghosts"] is False
+    for options in ("fanTan", "fanTan=true"):
+        assert run("diff", path, "--options", options, "--format", "json") == without
+    assert run("diff", path, "--options", "fanTan=false").out == run("diff", path, "--options", "ghosts=true").out
+    assert run("diff", game, "--options", "fanTan=true").code == 2
 
 
 def test_another_option_shows_where_the_outcome_parts(tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 import csv
 import json
+import os
+import subprocess
 from io import StringIO
 from pathlib import Path
 
@@ -9,7 +11,7 @@ import pytest
 
 from heptalog.replay.registry import NEWEST
 from tests.cli.given import BRIDGE, ROCKS, UP, bad, bare, changed, folder_of_games, write
-from tests.cli.running import only, run
+from tests.cli.running import PROGRAM, only, run, run_program
 from tests.support.play import EVENT_COUNT_MAX
 
 
@@ -154,6 +156,39 @@ def test_values_of_every_kind_come_out(log: Path) -> None:
         assert "七" in out
 
 
+ODD = (
+    "SELECT E'a\\r\\nb,\"c' AS a, NULL AS b, '' AS c, ['x' || chr(8238) || 'y'] AS d, E'p\\rq' AS \"e\\f\", ' g ' AS g"
+)
+
+
+def test_csv_is_faithful(log: Path) -> None:
+    # Whoever reads it as text would make one newline of two characters.
+    done = subprocess.run([PROGRAM, "sql", log, ODD, "--format", "csv"], capture_output=True, check=True)
+    out = done.stdout.decode()
+    assert out.count("\n") == 3
+    (row,) = csv.DictReader(StringIO(out, newline=""))
+    assert row == {"a": 'a\r\nb,"c', "b": "", "c": "", "d": '["x\u202ey"]', "e\\f": "p\rq", "g": " g "}
+    assert ',,"",' in out
+    assert run("sql", log, "SELECT NULL AS a", "--format", "csv").out == 'a\n""\n'
+
+
+def test_text_does_nothing_to_a_terminal(log: Path) -> None:
+    out = run("sql", log, ODD + ", E'\\x1b[2J' AS \"\x1b[2J\"").out
+    assert out.count("\n") == 3
+    assert all(character.isprintable() or character == "\n" for character in out)
+    assert '["x\\u202ey"]' in out
+
+
+def test_the_name_of_a_game_is_never_broken(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = [line["game"] for line in run("games", log, "--format", "jsonl").lines]
+    for width in (80, 40, 10):
+        monkeypatch.setattr("heptalog.cli.output._WIDTH_OF_A_PIPE", width)
+        lines = run("games", log).out.splitlines()
+        assert [line.split()[0] for line in lines if line[:1] not in (" ", "")][2:] == names
+        if width == 80:
+            assert max(map(len, lines)) <= width
+
+
 def test_no_row_is_no_error(log: Path) -> None:
     question = "SELECT game_id FROM games WHERE events < 0"
     assert run("sql", log, question).out.splitlines()[0] == "game_id"
@@ -188,6 +223,7 @@ def test_a_long_answer_is_cut_for_people_only(log: Path) -> None:
         "INSTALL httpfs",
         "SET enable_external_access = true",
         "CHECKPOINT",
+        "connect 'x'",
         "SELECT * FROM read_text('/etc/hostname')",
         "SELECT * FROM read_csv('/etc/passwd')",
         "SELECT * FROM glob('/*')",
@@ -203,6 +239,37 @@ def test_what_may_not_be_asked_is_wrong_use(question: str, log: Path, tmp_path: 
     assert ended.err.count("\n") == 1
     assert log.read_bytes() == before
     assert not (tmp_path / "out.csv").exists()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("sql", "{}/x.duckdb", "SELECT 1"),
+        ("serve", "{}/x.duckdb", "--port", "0"),
+        ("demo", "--into", "{}/x"),
+        ("games", "{}/x.duckdb"),
+    ],
+)
+def test_what_cannot_be_opened_is_three_in_one_line(arguments: tuple[str, ...], game: Path) -> None:
+    # Below an ordinary file there is nothing, and nothing can be made.
+    ended = run_program(*(argument.format(game) for argument in arguments))
+    assert (ended.code, ended.out, ended.err.count("\n")) == (3, "", 1)
+    assert str(game) in ended.err
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="who is root may read everything")
+@pytest.mark.parametrize("arguments", [("sql", "{}", "SELECT 1"), ("serve", "{}", "--port", "0")])
+def test_what_may_not_be_read_is_three(arguments: tuple[str, ...], log: Path) -> None:
+    log.chmod(0)
+    ended = run_program(*(argument.format(log) for argument in arguments))
+    assert (ended.code, ended.out, ended.err.count("\n")) == (3, "", 1)
+
+
+def test_a_list_that_could_not_be_opened_is_not_called_empty(tmp_path: Path) -> None:
+    for command in (("games",), ("sql",)):
+        ended = run(*command, tmp_path / "no.duckdb", *(("SELECT 1",) if command == ("sql",) else ()))
+        assert (ended.code, ended.err.count("\n")) == (3, 1)
+        assert ended.err.endswith("[SOURCE_NOT_FOUND]\n")
 
 
 def test_many_games_fill_more_than_a_page(tmp_path: Path) -> None:

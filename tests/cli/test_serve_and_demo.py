@@ -37,7 +37,7 @@ def test_the_port_is_the_one_asked_for_and_only_one_server_has_it(tmp_path: Path
         bound.listen()
         ended = run_program("serve", tmp_path / "log.duckdb", "--port", bound.getsockname()[1])
     assert (ended.code, ended.out) == (3, "")
-    assert "this port is in use" in ended.err
+    assert "[PORT_IN_USE]" in ended.err
     assert ended.err.count("\n") == 1
 
 

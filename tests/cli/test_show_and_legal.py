@@ -1,6 +1,7 @@
 """`heptalog show` and `heptalog legal`: how a game stands for each viewer, and what may be played."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from heptalog.replay.fold import fold_all
 from heptalog.replay.gamefile import encode_line, read_events
 from heptalog.replay.registry import GAMES
 from heptalog.replay.rules import ARBITER, AnyRules
-from tests.cli.given import BRIDGE, bad, bare, write
+from tests.cli.given import BRIDGE, UP, bad, bare, write
 from tests.cli.running import run
 
 
@@ -31,6 +32,29 @@ def test_the_arbiter_sees_every_hand_and_others_only_their_own(rules: AnyRules, 
     assert f"hand: {' '.join(hands[1])}" in seat.out
     text = run("show", path).out
     assert all(card in text for hand in hands for card in hand)
+
+
+def test_a_view_has_players_by_name_and_nothing_of_a_machine(tmp_path: Path) -> None:
+    path = write(tmp_path / "game.jsonl", bare(UP, 2, length=3))
+    with path.open("rb") as file:
+        fold = fold_all(event.body for event in read_events(file))
+    (acting,) = fold.state.to_act
+    name = fold.started.players[acting].name
+    other = run("show", path, "--as", f"seat:{(acting + 1) % 4}").out
+    own = run("show", path, "--as", f"seat:{acting}").out
+    assert f"to act: {name}\n" in other
+    assert f"seat: {name}\n" in own
+    assert "winners: -\n" in own
+    assert {"hand: may not look yet" in run("show", path, "--as", f"seat:{seat}").out for seat in range(4)} == {
+        True,
+        False,
+    }
+    assert "dealer: -\n" in run("show", path, "--as", "public", "--at", 0).out
+    bridge = run("show", write(tmp_path / "bridge.jsonl", bare(BRIDGE, 2, length=12)), "--as", "public").out
+    assert "- seat Player 0, score" in bridge
+    assert "is playing yes, is ghost no" in bridge
+    for text in (own, other, bridge):
+        assert not re.search(r"\b(null|true|false|-1)\b", text)
 
 
 def test_show_goes_back_to_any_event(game: Path) -> None:

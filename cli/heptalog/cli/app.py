@@ -16,6 +16,8 @@ from heptalog.cli.commands.serve import serve
 from heptalog.cli.commands.show import show
 from heptalog.cli.commands.sql import sql
 from heptalog.cli.commands.verify import verify
+from heptalog.cli.exits import Exit, complain
+from heptalog.cli.streams import prepared
 
 _EPILOG: Final = (
     "A game is named by FILE, by DATABASE.duckdb#GAME or by grpc://HOST:PORT#GAME, everywhere alike. "
@@ -55,10 +57,18 @@ def _root(
 
 
 def main() -> None:
-    """Run the program."""
-    for stream in (sys.stdout, sys.stderr):
-        # A name that the terminal cannot show must not end the program.
-        reconfigure = getattr(stream, "reconfigure", None)
-        if reconfigure is not None:
-            reconfigure(errors="backslashreplace")
-    app()
+    """Run the program; a result that could not be written is no good end, not even that of help."""
+    result = prepared()
+    code: object = Exit.FINE
+    try:
+        try:
+            app()
+        except SystemExit as end:
+            code = end.code
+        sys.stdout.flush()
+    except OSError as error:
+        if not isinstance(error, BrokenPipeError):
+            complain(error.strerror or type(error).__name__)
+    if result.is_lost:
+        code = Exit.UNREACHABLE
+    sys.exit(code if isinstance(code, int) else Exit.FINE)

@@ -1,20 +1,27 @@
 """One SQL question to a database: only read, with the views at hand, and with no way to anything else."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import duckdb
 from msgspec import Struct
 
 from heptalog.analytics.views import install
-from heptalog.cli.connections import opening
+from heptalog.cli.connections import opening, shown
 from heptalog.cli.exits import WrongUse
+from heptalog.replay.errors import Code, Unavailable
+from heptalog.replay.words import printable
 from heptalog.service.store.duck_faults import is_fatal, meaning
 from heptalog.service.store.migrate import open_database
 
+T = TypeVar("T")
+
 _PIECE: Final = 1000
+_ASK_AGAIN_SECONDS: Final = 0.1
+_ONE_SELECT: Final = "one SELECT is asked for"
 _ALLOWED: Final = (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN)
 _LOCKS: Final = (
     # Times are told in UTC everywhere, whatever the zone of this machine.
@@ -38,24 +45,35 @@ def asked(path: Path, question: str) -> Iterator[Answer]:
     with opening(path):
         connection = open_database(path, is_read_only=True)
     try:
-        install(connection)
-        for lock in _LOCKS:
-            connection.execute(lock)
+        _prepare(connection, path)
         try:
             yield _answer(connection, question)
         except duckdb.Error as error:
-            if is_fatal(error) or isinstance(error, duckdb.IOException):
-                raise meaning(error, path, is_open=True) from error
-            raise WrongUse(str(error).partition("\n")[0]) from error
+            if _is_of_database(error):
+                with opening(path):
+                    raise meaning(error, path, is_open=True) from error
+            raise WrongUse(_first_line(error)) from error
     finally:
         connection.close()
 
 
+def _prepare(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
+    """Put the views into place, and close every way to anything else. Raises Unavailable."""
+    try:
+        install(connection)
+        for lock in _LOCKS:
+            connection.execute(lock)
+    except duckdb.Error as error:
+        if _is_of_database(error):
+            with opening(path):
+                raise meaning(error, path, is_open=True) from error
+        problem = "what the views read is not all there"
+        raise Unavailable(Code.DATABASE_FOREIGN, problem=problem, path=shown(path)) from error
+
+
 def _answer(connection: duckdb.DuckDBPyConnection, question: str) -> Answer:
-    statements = connection.extract_statements(question)
-    if len(statements) != 1 or statements[0].type not in _ALLOWED:
-        raise WrongUse("one SELECT is asked for")
-    result = connection.execute(statements[0])
+    statement = _one_select(connection, question)
+    result = _interruptible(connection, lambda: connection.execute(statement))
     columns = [(str(column[0]), str(column[1])) for column in result.description]
     names = _distinct([name for name, _ in columns])
     kinds = [kind for _, kind in columns]
@@ -63,9 +81,46 @@ def _answer(connection: duckdb.DuckDBPyConnection, question: str) -> Answer:
     return Answer(names, numbers, _rows(result))
 
 
+def _one_select(connection: duckdb.DuckDBPyConnection, question: str) -> duckdb.Statement:
+    try:
+        (statement,) = connection.extract_statements(question)
+        is_select = statement.type in _ALLOWED
+    except duckdb.Error:
+        raise
+    except Exception as error:
+        # Not one, or of a kind that the engine knows and its binding does not.
+        raise WrongUse(_ONE_SELECT) from error
+    if not is_select:
+        raise WrongUse(_ONE_SELECT)
+    return statement
+
+
 def _rows(result: duckdb.DuckDBPyConnection) -> Iterator[tuple[Any, ...]]:
-    while piece := result.fetchmany(_PIECE):
+    while piece := _interruptible(result, lambda: result.fetchmany(_PIECE)):
         yield from piece
+
+
+def _interruptible(connection: duckdb.DuckDBPyConnection, work: Callable[[], T]) -> T:
+    """Let the engine work in another thread: in this one it would not always hear Ctrl-C."""
+    with ThreadPoolExecutor(1) as pool:
+        future = pool.submit(work)
+        try:
+            return future.result()
+        except KeyboardInterrupt:
+            # What has not begun yet cannot be interrupted, so it is asked until it ends.
+            while not future.done():
+                connection.interrupt()
+                wait([future], _ASK_AGAIN_SECONDS)
+            raise
+
+
+def _is_of_database(error: duckdb.Error) -> bool:
+    """Whether the database is to blame and not the question."""
+    return is_fatal(error) or isinstance(error, duckdb.IOException)
+
+
+def _first_line(error: Exception) -> str:
+    return printable(str(error).partition("\n")[0])
 
 
 def _distinct(names: list[str]) -> tuple[str, ...]:

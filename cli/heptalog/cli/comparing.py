@@ -24,17 +24,21 @@ Events: TypeAlias = Sequence[Event]
 # Fields of one difference that are told to people; the other forms have all.
 _FIELDS_MAX: Final = 12
 
+# A name that people have for one option of Seven Bridge; nothing records it (game file, "Options").
+_FAN_TAN: Final = "fanTan"
+_GHOSTS: Final = "ghosts"
+
 
 def options_under(options: Options, texts: Sequence[str]) -> Options:
     """The options with some of them given anew, as `passTokens=5,ghosts=false`. Raises WrongUse."""
-    given = options_given(options)
+    changes: dict[str, Any] = {}
     for part in (part for text in texts for part in text.split(",")):
-        name, has_value, value = part.partition("=")
-        if not (name.strip() and has_value):
-            raise WrongUse(f"--options {part}: an option is given as NAME=VALUE")
-        given[name.strip()] = _value(value.strip())
+        name, value = _option(part, options)
+        if name in changes:
+            raise WrongUse(f"--options {part}: {name} is given twice")
+        changes[name] = value
     try:
-        changed: Options = options_of(type(options), given)
+        changed: Options = options_of(type(options), options_given(options) | changes)
     except HeptalogError as error:
         raise WrongUse(f"--options: {sentence(error)}") from error
     return changed
@@ -136,6 +140,19 @@ def alternative_json(
         },
         "end": {"left": alternative.left, "right": alternative.right},
     }
+
+
+def _option(part: str, options: Options) -> tuple[str, Any]:
+    """One option by its name and its value. Raises WrongUse."""
+    name, has_value, text = map(str.strip, part.partition("="))
+    if name == _FAN_TAN and hasattr(options, _GHOSTS):
+        is_wanted = _value(text) if has_value else True
+        if not isinstance(is_wanted, bool):
+            raise WrongUse(f"--options {part}: it is true or false")
+        return _GHOSTS, not is_wanted
+    if not (name and has_value):
+        raise WrongUse(f"--options {part}: an option is given as NAME=VALUE")
+    return name, _value(text)
 
 
 def _value(text: str) -> Any:

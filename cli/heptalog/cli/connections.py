@@ -101,8 +101,12 @@ def opening(path: Path) -> Iterator[None]:
     try:
         yield
     except Corrupt as error:
-        problem = "the database is damaged"
-        raise Unavailable(Code.SOURCE_UNREADABLE, problem=problem, path=shown(path)) from error
+        raise damaged(path) from error
+
+
+def damaged(path: Path) -> Unavailable:
+    """What is said of a database that is damaged as a whole."""
+    return Unavailable(Code.SOURCE_UNREADABLE, problem="the database is damaged", path=shown(path))
 
 
 def shown(path: Path) -> str:

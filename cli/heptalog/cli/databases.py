@@ -1,12 +1,13 @@
 """Games in a database that no server holds: read where they lie, without a service."""
 
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from msgspec import Struct
 
-from heptalog.cli.connections import Connections, shown
+from heptalog.cli.connections import Connections, damaged, opening, shown
+from heptalog.cli.files import Missing
 from heptalog.replay.codec import decode
 from heptalog.replay.errors import Code, Corrupt, HeptalogError, NotFound
 from heptalog.replay.events import Event
@@ -34,9 +35,8 @@ class DatabaseGame(Struct, frozen=True):
 
     def entries(self, connections: Connections) -> Iterator[tuple[Event, bytes | None]]:
         """The events as they are recorded, with their public form. Raises NotFound, Corrupt, Unavailable."""
-        records = connections.records(self.path, self.game_id)
-        with closing(records):
-            is_empty = True
+        is_empty = True
+        with reading(self.path), closing(connections.records(self.path, self.game_id)) as records:
             for stored in records:
                 is_empty = False
                 yield decoded(stored, self.game_id)
@@ -45,7 +45,8 @@ class DatabaseGame(Struct, frozen=True):
 
     def check_derived(self, fold: Fold, connections: Connections) -> None:
         """Raise Corrupt where what the database keeps for readers is not what follows from the events."""
-        kept = connections.endings(self.path, self.game_id)
+        with reading(self.path):
+            kept = connections.endings(self.path, self.game_id)
         derived = tuple(endings_of(fold))
         for one, other in zip(kept, derived, strict=False):
             if one != other:
@@ -66,20 +67,55 @@ class Database(Struct, frozen=True):
 
     def games(self, connections: Connections) -> Iterator[DatabaseGame]:
         """Its games, in the order of creation."""
-        for game_id, head in connections.store(self.path).heads():
-            yield DatabaseGame(self.path, game_id, weight_of(head.sequence))
+        with opening(self.path), reading(self.path):
+            for game_id, head in connections.store(self.path).heads():
+                yield DatabaseGame(self.path, game_id, weight_of(head.sequence))
 
     def game(self, game_id: str) -> DatabaseGame:
         """One of its games."""
         return DatabaseGame(self.path, game_id)
 
-    def listed(self, wanted: GameFilter, connections: Connections) -> Iterator[GameEntry]:
-        """Those that fit, in the order of creation."""
-        store = connections.store(self.path)
+    def listed(self, wanted: GameFilter, connections: Connections) -> Iterator[GameEntry | Missing]:
+        """Those that fit, in the order of creation; in place of one that cannot be listed, why."""
         after = 0
-        while page := store.games(wanted, after=after, limit=_PAGE_SIZE):
-            yield from page
-            after = page[-1].number
+        try:
+            while page := self._page(wanted, after, connections):
+                yield from page
+                after = page[-1].number
+        except Corrupt:
+            # One of a page hides the others of it: they are looked at one by one.
+            yield from self._listed_singly(wanted, after, connections)
+
+    def _page(self, wanted: GameFilter, after: int, connections: Connections) -> list[GameEntry]:
+        with reading(self.path):
+            return connections.store(self.path).games(wanted, after=after, limit=_PAGE_SIZE)
+
+    def _listed_singly(self, wanted: GameFilter, after: int, connections: Connections) -> Iterator[GameEntry | Missing]:
+        for game in self.games(connections):
+            try:
+                with reading(self.path):
+                    entry = connections.store(self.path).game(game.game_id)
+            except Corrupt as error:
+                yield Missing(game.name, error)
+                continue
+            if entry is not None and entry.number > after and wanted.fits(entry):
+                yield entry
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Make Corrupt of whatever a damaged record raises, and Unavailable where no record can be read any more."""
+    try:
+        yield
+    except HeptalogError as error:
+        # The engine names its file; what is wrong with one game is told with its place in the game.
+        if isinstance(error, Corrupt) and "path" in error.facts:
+            raise damaged(path) from error
+        raise
+    except Exception as error:
+        # A value that no store would have written. Its text could quote a hidden card, so only its kind is told.
+        problem = type(error).__name__
+        raise Corrupt(Code.RECORD_DAMAGED, rule="evidence", problem=problem) from error
 
 
 def decoded(stored: Stored, game_id: str) -> tuple[Event, bytes]:

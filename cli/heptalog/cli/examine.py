@@ -18,13 +18,13 @@ from pathlib import Path
 from threading import Thread
 from typing import Final, NamedTuple, TypeAlias
 
-from heptalog.cli.connections import Connections
-from heptalog.cli.databases import DatabaseGame
+from heptalog.cli.connections import Connections, shown
+from heptalog.cli.databases import DatabaseGame, reading
 from heptalog.cli.exits import WrongUse
 from heptalog.cli.files import Missing
 from heptalog.cli.sources import Game
 from heptalog.cli.verdicts import Found, Verdict
-from heptalog.replay.errors import Code, HeptalogError, NotFound, Unavailable
+from heptalog.replay.errors import KINDS, Code, HeptalogError, NotFound, Unavailable
 from heptalog.replay.events import Event
 from heptalog.replay.fold import Fold, Outcomes
 from heptalog.replay.sentences import sentence
@@ -46,9 +46,21 @@ def examined(games: Iterable[Game | Missing], connections: Connections, *, jobs:
     remaining = iter(games)
     first = _taken(remaining, size=SMALL_SIZE, count=SMALL_COUNT)
     following = next(remaining, None)
+    every = chain(first, [] if following is None else [following], remaining)
     if jobs == 1 or len(first) == 1 or (following is None and sum(map(_size_of, first)) < SMALL_SIZE):
-        return _here(chain(first, [] if following is None else [following], remaining), connections)
-    return _in_parallel(chain(first, [] if following is None else [following], remaining), jobs)
+        return _told_once(_here(every, connections))
+    return _told_once(_in_parallel(every, jobs))
+
+
+def _told_once(verdicts: Iterator[Verdict]) -> Iterator[Verdict]:
+    """Leave out what cannot be read and was told of already, however many games are in it."""
+    told: set[str] = set()
+    for verdict in verdicts:
+        if verdict.code in KINDS[Unavailable]:
+            if verdict.source in told:
+                continue
+            told.add(verdict.source)
+        yield verdict
 
 
 def _here(games: Iterator[Game | Missing], connections: Connections) -> Iterator[Verdict]:
@@ -66,7 +78,7 @@ def _read_ahead(chunk: Chunk, connections: Connections) -> None:
     for path, game_ids in games.items():
         # Where it fails, each game is read by itself, and the bad one tells what is wrong with it.
         if len(game_ids) > 1:
-            with suppress(HeptalogError):
+            with suppress(HeptalogError), reading(path):
                 connections.read_ahead(path, game_ids)
 
 
@@ -88,6 +100,9 @@ def verdict_on(game: Game | Missing, connections: Connections) -> Verdict:
 
 def bad(game: Game | Missing, events: int, error: HeptalogError, sequence: int = -1) -> Verdict:
     """The verdict on a game that is bad, or could not be read."""
+    if isinstance(game, DatabaseGame) and isinstance(error, Unavailable):
+        # Nothing is known of the game: it is its database that cannot be read.
+        game = Missing(shown(game.path), error)
     is_placed = sequence >= 0 and not isinstance(error, Unavailable | NotFound)
     message = sentence(error)
     if is_placed and not isinstance(game, Missing) and game.has_lines:

@@ -1,7 +1,6 @@
 """How the program ends: the four codes, what leads to them, and the talk on stderr. Light, for help loads it too."""
 
 import sys
-from contextlib import suppress
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
@@ -38,6 +37,11 @@ def exit_of_code(code: "Code") -> Exit:
 
 def complain(text: str) -> None:
     """One line of talk on stderr, after what has been written of the result."""
-    with suppress(OSError):
+    try:
         sys.stdout.flush()
-    print(f"heptalog: {text}", file=sys.stderr)  # noqa: T201  # stderr is where a program talks
+    except BrokenPipeError:
+        pass
+    except OSError as error:
+        # It is raised once, so here is the last place to tell of it.
+        sys.stderr.write(f"heptalog: {error.strerror}\n")
+    sys.stderr.write(f"heptalog: {text}\n")

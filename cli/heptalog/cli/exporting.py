@@ -1,6 +1,7 @@
 """Writing recorded games as game files, whole or not at all."""
 
 import os
+import stat
 from collections.abc import Iterable, Iterator
 from hashlib import sha256
 from pathlib import Path
@@ -8,12 +9,11 @@ from tempfile import NamedTemporaryFile
 from typing import Final
 from urllib.parse import quote
 
-from heptalog.cli.connections import Connections
+from heptalog.cli.connections import Connections, shown
 from heptalog.cli.examine import bad, placed
-from heptalog.cli.files import unwritable
 from heptalog.cli.sources import Game
-from heptalog.cli.verdicts import Found
-from heptalog.replay.errors import HeptalogError
+from heptalog.cli.verdicts import Found, Verdict
+from heptalog.replay.errors import Code, HeptalogError
 from heptalog.replay.events import Event
 from heptalog.replay.gamefile import encode_line
 
@@ -38,21 +38,59 @@ def lines_of(events: Iterable[Event]) -> Iterator[bytes]:
 
 
 def write_whole(path: Path, lines: Iterable[bytes]) -> None:
-    """Write a file beside its place and put it there when it is whole. Raises Unavailable."""
+    """Write a file, whole or not at all. Raises Found where it cannot be written.
+
+    What is there and is no ordinary file, as a pipe, is written into and never replaced; a link stays a link.
+    """
     try:
-        with NamedTemporaryFile(dir=path.parent, prefix=".heptalog-", delete=False) as file:
-            made = Path(file.name)
-            try:
-                file.writelines(lines)
-                file.flush()
-                os.fsync(file.fileno())
-                made.chmod(0o666 & ~_umask())
-                made.replace(path)
-            except BaseException:
-                made.unlink()
-                raise
+        known = _status(path)
+        if known is None or stat.S_ISREG(known.st_mode):
+            _replace(path, known, lines)
+        elif stat.S_ISFIFO(known.st_mode) or stat.S_ISCHR(known.st_mode):
+            _write_into(path, lines)
+        else:
+            raise _unwritable(path, "it is neither a file nor a pipe")
     except OSError as error:
-        raise unwritable(path, error) from error
+        raise _unwritable(path, error.strerror or type(error).__name__) from error
+
+
+def _status(path: Path) -> os.stat_result | None:
+    try:
+        return path.stat()
+    except FileNotFoundError:
+        return None
+
+
+def _replace(path: Path, known: os.stat_result | None, lines: Iterable[bytes]) -> None:
+    """Write a file beside its place and put it there when it is whole."""
+    target = Path(os.path.realpath(path))
+    if known is not None and not (target.exists() and os.path.samestat(target.stat(), known)):
+        # Open somewhere, and without a name of its own any more: /dev/stdout can lead to such a file.
+        _write_into(path, lines)
+        return
+    mode = 0o666 & ~_umask() if known is None else stat.S_IMODE(known.st_mode)
+    with NamedTemporaryFile(dir=target.parent, prefix=".heptalog-", delete=False) as file:
+        made = Path(file.name)
+        try:
+            file.writelines(lines)
+            file.flush()
+            os.fsync(file.fileno())
+            made.chmod(mode)
+            made.replace(target)
+        except BaseException:
+            made.unlink()
+            raise
+
+
+def _write_into(path: Path, lines: Iterable[bytes]) -> None:
+    # Nothing is made here: what was there a moment ago may be gone.
+    with os.fdopen(os.open(path, os.O_WRONLY), "wb") as file:
+        file.writelines(lines)
+
+
+def _unwritable(path: Path, problem: str) -> Found:
+    message = f"it cannot be written: {problem}"
+    return Found(Verdict(shown(path), ok=False, events=0, code=Code.WRITE_FAILED, message=message))
 
 
 def file_name(game_id: str) -> str:

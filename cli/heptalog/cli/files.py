@@ -80,11 +80,6 @@ def unreadable(path: Path, error: OSError) -> Unavailable:
     return Unavailable(Code.SOURCE_UNREADABLE, problem=problem, path=shown(path))
 
 
-def unwritable(path: Path, error: OSError) -> Unavailable:
-    """Why a file cannot be written."""
-    return Unavailable(Code.SOURCE_UNREADABLE, problem=f"it cannot be written, {error.strerror}", path=shown(path))
-
-
 def _lines(path: Path) -> Iterator[bytes]:
     """The lines of a file, none held longer than the longest that is allowed."""
     try:

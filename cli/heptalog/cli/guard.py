@@ -42,8 +42,7 @@ def _ended(work: Callable[[], Exit]) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        # Who reads has gone. Nothing may be written any more, not even when Python flushes at its end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # Who reads has gone, and needs no word of it.
         return Exit.UNREACHABLE
     except OSError as error:
         complain(f"{error.strerror or type(error).__name__}{f': {error.filename}' if error.filename else ''}")
@@ -58,12 +57,13 @@ def _failed(error: Exception) -> int:
     from heptalog.cli.verdicts import Found
     from heptalog.replay.errors import HeptalogError
     from heptalog.replay.sentences import sentence
+    from heptalog.replay.words import printable
 
     if isinstance(error, Found):
         complain(finding_text(error.verdict))
         return error.verdict.exit
     if isinstance(error, HeptalogError):
-        complain(sentence(error))
+        complain(printable(f"{sentence(error)} [{error.code}]"))
         return exit_of(error)
     if os.environ.get("HEPTALOG_TRACEBACK"):
         raise error

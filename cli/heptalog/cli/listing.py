@@ -44,6 +44,9 @@ def rows(
             continue
         try:
             for entry in source.listed(wanted, connections):
+                if isinstance(entry, Missing):
+                    yield bad(entry, 0, entry.error)
+                    continue
                 game = source.game(entry.game_id)
                 try:
                     yield _row(game, entry, step_at(game, connections, None) if with_results else None)

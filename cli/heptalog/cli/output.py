@@ -1,18 +1,23 @@
 """Writing to stdout: lines, JSON and tables. What is said beside the result goes to stderr."""
 
-import csv
 import json
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final, Literal, Self
 
 import msgspec
 
 _encoder: Final = msgspec.json.Encoder()
 # Wider than any line: what reads a pipe wants each row on one line.
 _WIDTH_OF_A_PIPE: Final = 10_000
+# What a column of a table has at least, and what stands between two.
+_WIDTH_MIN: Final = 4
+_GAP: Final = 2
+
+_QUOTE: Final = '"'
+_CSV_SPECIAL: Final = frozenset(',"\r\n')
 
 
 def write_text(line: str = "") -> None:
@@ -63,9 +68,12 @@ class Objects:
             write_bytes(b"\n]\n" if self._count else b"[]\n")
 
 
-def write_table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: Sequence[str] = ()) -> None:
-    """A table of text; the columns named in `numbers` are set to the right."""
+def write_table(
+    columns: Sequence[str], rows: Sequence[Sequence[str]], *, numbers: Sequence[str] = (), whole: str = ""
+) -> None:
+    """A table of text; the columns named in `numbers` are set to the right, and `whole` is broken nowhere."""
     from rich import box
+    from rich.cells import cell_len
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -74,9 +82,16 @@ def write_table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, number
     console = Console(file=sys.stdout, highlight=False, markup=False, emoji=False, no_color=not is_terminal)
     if not is_terminal:
         console.width = _WIDTH_OF_A_PIPE
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for column in columns:
-        table.add_column(column, justify="right" if column in numbers else "left", overflow="fold")
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
+    widths = [max(map(cell_len, (column, *(row[place] for row in rows)))) for place, column in enumerate(columns)]
+    widths = [
+        width if column == whole else min(width, _WIDTH_MIN) for column, width in zip(columns, widths, strict=True)
+    ]
+    for column, width in zip(columns, widths, strict=True):
+        justify: Literal["left", "right"] = "right" if column in numbers else "left"
+        table.add_column(column, justify=justify, overflow="fold", min_width=width, no_wrap=column == whole)
+    # What is wider than the terminal is for the terminal to break: it is still copied as one piece.
+    console.width = max(console.width, sum(widths) + _GAP * len(columns))
     for row in rows:
         table.add_row(*map(Text, row))
     with console.capture() as captured:
@@ -125,8 +140,20 @@ def plain(value: Any) -> str:
     return "-" if value is None else json.dumps(value, ensure_ascii=False)
 
 
-def write_csv(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """Rows for other programs."""
-    writer = csv.writer(sys.stdout, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(rows)
+def write_csv(columns: Sequence[str], rows: Iterable[Sequence[str | None]]) -> None:
+    """Rows for other programs, quoted as in RFC 4180 with nothing changed; None is empty, and "" is in quotes."""
+    write_text(_csv_line(columns))
+    for row in rows:
+        write_text(_csv_line(row))
+
+
+def _csv_line(row: Sequence[str | None]) -> str:
+    # A line with nothing on it would be no row to who reads it.
+    return '""' if row == [None] else ",".join(map(_csv_cell, row))
+
+
+def _csv_cell(text: str | None) -> str:
+    # Not by the module csv: it leaves a single carriage return unquoted.
+    if text is None:
+        return ""
+    return f'"{text.replace(_QUOTE, _QUOTE * 2)}"' if not text or _CSV_SPECIAL.intersection(text) else text

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 # What follows from an event stands beside it where there is room, and below it where there is not.
 _ROOM: Final = 110
 _INDENT: Final = " " * 8
+# What in a view is a seat, or a list of them. Lists of lists in a view are by seat, too.
+_SEAT_FIELDS: Final = frozenset({"toAct", "winners", "dealer", "elder", "leader", "seat"})
 # Rows of a table for people.
 ROWS_MAX: Final = 1000
 
@@ -133,14 +135,19 @@ def standing_text(step: Step) -> str:
     return " · ".join(parts)
 
 
-def view_text(view: Any) -> Iterator[str]:
-    """What a viewer may see, as an indented list of names and values."""
-    yield from _tree(to_builtins(view), depth=0)
+def view_text(view: Any, names: Sequence[str]) -> Iterator[str]:
+    """What a viewer may see, as an indented list of names and values; players by their names."""
+    yield from _tree(to_builtins(view), names, depth=0)
 
 
-def cells(row: Sequence[Any], *, absent: str = "") -> list[str]:
-    """A row of a database as text."""
-    return [absent if value is None else _cell(value) for value in row]
+def cells(row: Sequence[Any]) -> list[str]:
+    """A row of a database for people."""
+    return [printable(_cell(value) or "") for value in row]
+
+
+def csv_cells(row: Sequence[Any]) -> list[str | None]:
+    """A row of a database for programs: text as it is, and None where there is nothing."""
+    return [_cell(value) for value in row]
 
 
 def row_json(columns: Sequence[str], row: Sequence[Any]) -> dict[str, Any]:
@@ -148,11 +155,11 @@ def row_json(columns: Sequence[str], row: Sequence[Any]) -> dict[str, Any]:
     return {column: _json_value(value) for column, value in zip(columns, row, strict=True)}
 
 
-def _cell(value: Any) -> str:
+def _cell(value: Any) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
     if isinstance(value, datetime):
         return value.replace(tzinfo=None).isoformat(sep=" ")
-    if isinstance(value, str):
-        return printable(value)
     if isinstance(value, bytes):
         return value.hex()
     if isinstance(value, list | tuple | dict):
@@ -173,22 +180,35 @@ def _json_value(value: Any) -> Any:
     return value
 
 
-def _tree(value: Any, *, depth: int) -> Iterator[str]:
+def _tree(value: Any, names: Sequence[str], *, depth: int) -> Iterator[str]:
     margin = "  " * depth
     for name, item in value.items():
         title = f"{margin}{_words(name)}:"
         if isinstance(item, dict):
             yield title
-            yield from _tree(item, depth=depth + 1)
+            yield from _tree(item, names, depth=depth + 1)
         elif isinstance(item, list | tuple) and any(isinstance(part, dict) for part in item):
             yield title
             for part in item:
-                yield f"{margin}  - " + ", ".join(f"{_words(key)} {plain(inner)}" for key, inner in part.items())
+                told = (f"{_words(key)} {_field(key, inner, names)}" for key, inner in part.items())
+                yield f"{margin}  - {', '.join(told)}"
         elif isinstance(item, list | tuple) and any(isinstance(part, list | tuple) for part in item):
             yield title
-            yield from (f"{margin}  {number}: {plain(part)}" for number, part in enumerate(item))
+            yield from (f"{margin}  {names[seat]}: {plain(part)}" for seat, part in enumerate(item))
         else:
-            yield f"{title} {plain(item) if item != '' else '-'}"
+            yield f"{title} {_field(name, item, names)}"
+
+
+def _field(name: str, value: Any, names: Sequence[str]) -> str:
+    """The value of one field of a view."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if name == "hand" and value is None:
+        return "may not look yet"
+    if name in _SEAT_FIELDS:
+        seats = value if isinstance(value, list | tuple) else (value,)
+        return _named([seat for seat in seats if seat >= 0], names) or "-"
+    return "-" if value in ("", -1) else plain(value)
 
 
 def _words(name: str) -> str:

@@ -10,7 +10,9 @@ from heptalog.cli.guard import guarded
 
 IntoOption = Annotated[
     Path | None,
-    typer.Option("--into", metavar="FOLDER", help="Keep the database and the files here.", show_default=False),
+    typer.Option(
+        "--into", metavar="FOLDER", help="Keep the database and the files here.", readable=False, show_default=False
+    ),
 ]
 SeedOption = Annotated[int, typer.Option("--seed", help="Which games are played.")]
 

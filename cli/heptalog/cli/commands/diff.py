@@ -22,7 +22,7 @@ OptionsOption = Annotated[
     typer.Option(
         "--options",
         metavar="NAME=VALUE,...",
-        help="Instead of B: A under these options, as passTokens=5; what is not named stays.",
+        help="Instead of B: A under these options, as passTokens=5; what is not named stays. fanTan is ghosts=false.",
         show_default=False,
     ),
 ]

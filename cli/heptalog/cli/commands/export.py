@@ -19,7 +19,12 @@ SourceArgument = Annotated[
 OutOption = Annotated[
     Path | None,
     typer.Option(
-        "--out", "-o", metavar="FILE|FOLDER", help="Instead of stdout; a folder for all games.", show_default=False
+        "--out",
+        "-o",
+        metavar="FILE|FOLDER",
+        help="Instead of stdout, which is -; a folder for all games.",
+        readable=False,
+        show_default=False,
     ),
 ]
 
@@ -29,7 +34,7 @@ def export(source: SourceArgument, out: OutOption = None) -> Exit:
     """Export a game as a game file.
 
     Each event as it is recorded, one a line: ids, times, seals and hashes included. A file is written whole or not at
-    all. With --out FOLDER all games of a database or server are written, as FOLDER/GAME.jsonl.
+    all; a pipe is written into. With --out FOLDER all games of a database or server are written, as FOLDER/GAME.jsonl.
     """
     from heptalog.cli.connections import Connections
     from heptalog.cli.databases import Database
@@ -40,6 +45,8 @@ def export(source: SourceArgument, out: OutOption = None) -> Exit:
     from heptalog.cli.sources import Folder, named
 
     name = named(source)
+    if out == Path("-"):
+        out = None
     with Connections() as connections:
         if isinstance(name, Database | Server | Folder):
             if out is None or (out.exists() and not out.is_dir()) or isinstance(name, Folder):

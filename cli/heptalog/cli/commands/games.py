@@ -90,8 +90,8 @@ def games(
             else:
                 out.write(row)
     if format_ is Format.TEXT and listed:
-        write_table(GAME_COLUMNS, listed, numbers=("events",))
-    elif not listed and format_ is Format.TEXT:
+        write_table(GAME_COLUMNS, listed, numbers=("events",), whole="game")
+    elif not bad and not listed and format_ is Format.TEXT:
         complain("no game fits")
     exits = {verdict.exit for verdict in bad}
     return Exit.FINDING if Exit.FINDING in exits else max(exits, default=Exit.FINE)

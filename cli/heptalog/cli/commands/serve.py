@@ -9,7 +9,14 @@ from heptalog.cli.exits import Exit
 from heptalog.cli.guard import guarded
 
 DatabaseArgument = Annotated[
-    Path, typer.Argument(metavar="DATABASE", help="The DuckDB file; made where it is missing.", show_default=False)
+    Path,
+    typer.Argument(
+        # Whether it can be opened is told when it is: that is no wrong use.
+        metavar="DATABASE",
+        help="The DuckDB file; made where it is missing.",
+        readable=False,
+        show_default=False,
+    ),
 ]
 HostOption = Annotated[str, typer.Option("--host", help="A loopback address: there are no credentials yet.")]
 PortOption = Annotated[int, typer.Option("--port", min=0, max=65535, help="0 is any free one.")]

@@ -29,6 +29,7 @@ def show(
     from heptalog.cli.sources import one_game
     from heptalog.replay.fold import view_of
     from heptalog.replay.rules import ARBITER
+    from heptalog.replay.words import names_of
 
     viewer = viewer_of(as_)
     with Connections() as connections:
@@ -47,7 +48,7 @@ def show(
                 out.write(document)
         case Format.TEXT:
             write_text(standing_text(step))
-            write_lines(table_text(step) if viewer == ARBITER else ["", *view_text(view)])
+            write_lines(table_text(step) if viewer == ARBITER else ["", *view_text(view, names_of(fold.started))])
     return Exit.FINE
 
 

@@ -20,7 +20,8 @@ class TableFormat(StrEnum):
 
 
 DatabaseArgument = Annotated[
-    Path, typer.Argument(metavar="DATABASE", help="A database that no server holds.", show_default=False)
+    Path,
+    typer.Argument(metavar="DATABASE", help="A database that no server holds.", readable=False, show_default=False),
 ]
 QuestionArgument = Annotated[
     str, typer.Argument(metavar="SQL", help="One SELECT, in the SQL of DuckDB.", show_default=False)
@@ -37,17 +38,18 @@ def sql(database: DatabaseArgument, question: QuestionArgument, format_: TableFo
     """
     from heptalog.cli.asking import asked
     from heptalog.cli.output import Objects, write_csv, write_table
-    from heptalog.cli.render import ROWS_MAX, cells, row_json
+    from heptalog.cli.render import ROWS_MAX, cells, csv_cells, row_json
+    from heptalog.replay.words import printable
 
     with asked(database, question) as answer:
         match format_:
             case TableFormat.TEXT:
                 rows = [cells(row) for _, row in zip(range(ROWS_MAX), answer.rows, strict=False)]
-                write_table(answer.columns, rows, numbers=answer.numbers)
+                write_table(list(map(printable, answer.columns)), rows, numbers=list(map(printable, answer.numbers)))
                 if next(answer.rows, None) is not None:
                     complain(f"these are the first {ROWS_MAX:,} rows; the other formats give all")
             case TableFormat.CSV:
-                write_csv(answer.columns, map(cells, answer.rows))
+                write_csv(answer.columns, map(csv_cells, answer.rows))
             case TableFormat.JSON | TableFormat.JSONL:
                 with Objects(is_list=format_ is TableFormat.JSON) as out:
                     for row in answer.rows:

@@ -1,0 +1,1 @@
+"""SQL over the log: views that a connection installs for itself, one file each."""
