@@ -73,6 +73,9 @@ SENTENCES: Final[Mapping[Code, str]] = MappingProxyType(
 )
 
 
+_PIECES: Final = ("card", "tile", "turned")
+
+
 def sentence(error: HeptalogError) -> str:
     """What went wrong, for a person: one sentence, with the facts and the rule behind it."""
     facts = dict(error.facts)
@@ -81,6 +84,8 @@ def sentence(error: HeptalogError) -> str:
     facts.pop("line", None)
     parts = [str(facts.pop("problem"))] if "problem" in facts else []
     parts += [f"{name.replace('_', ' ')} {_plain(value)}" for name, value in facts.items() if value != ""]
+    # A piece that was left out is an empty text, and is no piece of any game.
+    parts += [f"no {name} is named" for name in _PIECES if facts.get(name) == ""]
     details = f": {', '.join(parts)}" if parts else ""
     rule = f" ({error.rule})" if error.rule else ""
     return f"{SENTENCES[error.code]}{details}{rule}"

@@ -82,8 +82,10 @@ class Examiner:
             self._is_chained = True
         elif not self._is_chained:
             raise Corrupt(Code.CHAIN_BROKEN, rule="evidence", problem="the chain has no beginning")
-        if event.previous_hash != self._head and (event.previous_hash or not event.hash):
+        if event.previous_hash != self._head and event.previous_hash:
             raise Corrupt(Code.CHAIN_BROKEN, rule="evidence", problem="it does not follow the event before it")
+        if not event.hash:
+            raise Corrupt(Code.CHAIN_BROKEN, rule="evidence", problem="its hash is missing")
         self._head = link(self._head, public_form(event) if public is None else public)
         if event.hash != self._head:
             raise Corrupt(Code.CHAIN_BROKEN, rule="evidence", problem="its hash is not that of its content")
