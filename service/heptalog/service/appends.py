@@ -2,6 +2,7 @@
 
 from msgspec import Struct
 
+from heptalog.replay.errors import HeptalogError, Malformed
 from heptalog.replay.events import Event
 from heptalog.service.store import Head
 
@@ -23,3 +24,12 @@ class Receipt(Struct, frozen=True):
     head: Head
     sequences: tuple[int, ...]
     is_deduplicated: bool = False
+
+
+def placed(error: HeptalogError, index: int) -> HeptalogError:
+    """The error with the place of its event in the request."""
+    error.facts.setdefault("index", index)
+    field = str(error.facts.get("field", ""))
+    if isinstance(error, Malformed) and not field.startswith("events["):
+        error.facts["field"] = f"events[{index}].{field}" if field else f"events[{index}]"
+    return error

@@ -7,7 +7,6 @@ is durable, so that the next append in the same commit can stand on it. `settle`
 
 import re
 from collections.abc import Iterable, Sequence
-from contextlib import closing
 from itertools import groupby
 from typing import Final
 
@@ -20,7 +19,7 @@ from heptalog.replay.errors import Code, Conflict, Corrupt, HeptalogError, Malfo
 from heptalog.replay.events import Event, camel_name, snake_name
 from heptalog.replay.fold import Fold
 from heptalog.replay.seals import check_seals, check_whole, sealed
-from heptalog.service.appends import Append, Receipt
+from heptalog.service.appends import Append, Receipt, placed
 from heptalog.service.config import (
     EVENT_SIZE_MAX,
     EVENTS_PER_APPEND_MAX,
@@ -28,7 +27,7 @@ from heptalog.service.config import (
     ID_LENGTH_MAX,
     Surroundings,
 )
-from heptalog.service.live import LiveGame, LiveGames, load
+from heptalog.service.live import LiveGame, LiveGames, head_at, load
 from heptalog.service.retry import is_same
 from heptalog.service.store import NO_GAME, Batch, Ending, Entry, Head, LogStore, Refusal
 from heptalog.service.store.endings import ending_between
@@ -83,11 +82,9 @@ class Handler:
         """The receipt that was given when all of this was recorded: the head of then, not what others added since."""
         game_id, last = prepared.game.game_id, max(prepared.sequences)
         head = self._store.head(game_id)
-        assert head is not None, "a durable game has a head"
-        if head.sequence != last:
-            with closing(self._store.read_game(game_id, start=last, limit=1)) as records:
-                stored = next(records)
-            head = Head(last, codec.hash_in(stored.record), stored.position)
+        if head is None or head.sequence != last:
+            head = head_at(self._store, game_id, last)
+        assert head is not None, "what is durable has been a head"
         return Receipt(game_id, head, prepared.sequences, is_deduplicated=True)
 
     def forget(self, game_ids: Iterable[str]) -> None:
@@ -149,7 +146,7 @@ class Handler:
                     game.truncate(append.expected)
                 if isinstance(error, Refused):
                     error.facts["game_id"] = append.game_id
-                raise _placed(error, index) from error
+                raise placed(error, index) from error
             entries.append(entry)
             if ending := ending_between(before, game.fold.state, event.sequence):
                 endings.append(ending)
@@ -182,10 +179,10 @@ def check_shape(append: Append) -> None:
         try:
             _check_event(append, index, event)
         except HeptalogError as error:
-            raise _placed(error, index) from None
+            raise placed(error, index) from None
         if event.event_id and event.event_id in seen:
             repeated = Malformed(Code.EVENT_ID_REPEATED, rule="api", field="event_id", event_id=event.event_id)
-            raise _placed(repeated, index)
+            raise placed(repeated, index)
         seen.add(event.event_id)
 
 
@@ -284,12 +281,3 @@ def _advanced(game: LiveGame | None, event: Event, sent: Event) -> tuple[LiveGam
         game.records.append(record)
         game.event_ids[event.event_id] = event.sequence
     return game, Entry(record, linked)
-
-
-def _placed(error: HeptalogError, index: int) -> HeptalogError:
-    """The error with the place of its event in the request."""
-    error.facts.setdefault("index", index)
-    field = str(error.facts.get("field", ""))
-    if isinstance(error, Malformed) and not field.startswith("events["):
-        error.facts["field"] = f"events[{index}].{field}" if field else f"events[{index}]"
-    return error

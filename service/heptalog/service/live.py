@@ -6,13 +6,14 @@ Only the writer changes a live game. It may run ahead of the disk within one com
 
 from collections import OrderedDict
 from collections.abc import Iterable
+from contextlib import closing
 from threading import Lock
 
 from heptalog.replay import codec
 from heptalog.replay.errors import Code, Corrupt, HeptalogError
 from heptalog.replay.fold import Fold
 from heptalog.replay.verify import Examiner
-from heptalog.service.store import LogStore, Stored
+from heptalog.service.store import Head, LogStore, Stored
 
 
 class LiveGame:
@@ -87,6 +88,14 @@ def load(store: LogStore, game_id: str) -> LiveGame | None:
     newer version has recorded it: that is no damage.
     """
     return rebuilt(game_id, store.read_game(game_id))
+
+
+def head_at(store: LogStore, game_id: str, sequence: int) -> Head | None:
+    """What a game's head was when `sequence` was its last event; None where it has no such event."""
+    with closing(store.read_game(game_id, start=sequence, limit=1)) as records:
+        for stored in records:
+            return Head(sequence, codec.hash_in(stored.record), stored.position)
+    return None
 
 
 def rebuilt(game_id: str, records: Iterable[Stored]) -> LiveGame | None:

@@ -1,17 +1,15 @@
 """What readers ask: states, legal moves, standings. From live games where they are at hand, from the log otherwise."""
 
 from collections.abc import Iterator
-from contextlib import closing
 from itertools import islice
 
 from msgspec import Struct
 
-from heptalog.replay.codec import hash_in
 from heptalog.replay.errors import Code, NotFound, Refused
 from heptalog.replay.events import Body
 from heptalog.replay.fold import Fold, Standing, legal_of, standing_of, view_of
 from heptalog.replay.rules import State, Viewer
-from heptalog.service.live import LiveGames, load
+from heptalog.service.live import LiveGames, head_at, load
 from heptalog.service.store import Head, LogStore
 
 
@@ -74,10 +72,10 @@ class Queries:
 
     def head_at(self, game_id: str, sequence: int) -> Head:
         """What a game's head was when `sequence` was its last event. Raises NotFound."""
-        with closing(self._store.read_game(game_id, start=sequence, limit=1)) as records:
-            for stored in records:
-                return Head(sequence, hash_in(stored.record), stored.position)
-        raise NotFound(Code.GAME_NOT_FOUND, rule="api", game_id=game_id)
+        head = head_at(self._store, game_id, sequence)
+        if head is None:
+            raise NotFound(Code.GAME_NOT_FOUND, rule="api", game_id=game_id)
+        return head
 
     def moves(self, position: Position, *, seat: int | None, skip: int, count: int) -> list[Body]:
         """A page of legal moves, of one seat or of all."""

@@ -11,7 +11,7 @@ from heptalog.replay.errors import Code, HeptalogError, Malformed
 from heptalog.replay.events import UNSET, Event, GameStarted, Options, Player, Tag
 from heptalog.replay.fold import Standing
 from heptalog.replay.rules import ARBITER, PUBLIC, Viewer
-from heptalog.service.appends import Append, Receipt
+from heptalog.service.appends import Append, Receipt, placed
 from heptalog.service.config import EVENT_SIZE_MAX, EVENTS_PER_APPEND_MAX
 from heptalog.service.store import NO_GAME, GameEntry, GameFilter, Head, Status, Stored
 from heptalog.v1 import event_pb2, games_pb2, log_pb2
@@ -76,9 +76,7 @@ def event_at(message: event_pb2.Event, index: int) -> Event:
             raise Malformed(Code.EVENT_TOO_LARGE, rule="api", size=size, limit=EVENT_SIZE_MAX)
         return codec.event_of(message)
     except HeptalogError as error:
-        field = error.facts.get("field", "")
-        error.facts.update(index=index, field=f"events[{index}].{field}" if field else f"events[{index}]")
-        raise
+        raise placed(error, index) from None
 
 
 def appended_message(receipt: Receipt) -> log_pb2.AppendEventsResponse:
