@@ -8,10 +8,10 @@ from typing import Final
 from msgspec import Struct
 
 from heptalog.replay import codec
-from heptalog.replay.chain import GENESIS
 from heptalog.replay.events import Body, Event, GameStarted, Options, Player
+from heptalog.replay.evidence.chain import GENESIS
+from heptalog.replay.evidence.seals import sealed
 from heptalog.replay.playout import play
-from heptalog.replay.seals import sealed
 from heptalog.replay.seven_bridge.events import SevenBridge
 from heptalog.replay.seven_rocks.events import SevenRocks
 from heptalog.replay.seven_up.events import SevenUp

@@ -6,7 +6,7 @@ from typing import Final
 
 from bench.games import Recorded
 from heptalog.replay import codec, gamefile
-from heptalog.replay.chain import GENESIS, link
+from heptalog.replay.evidence.chain import GENESIS, link
 from heptalog.replay.fold import fold_all
 from heptalog.replay.verify import verify
 from heptalog.v1 import event_pb2

@@ -9,13 +9,13 @@ from google.protobuf.message import Message
 from msgspec.structs import replace
 
 from heptalog.replay import codec
-from heptalog.replay.chain import GENESIS, link
 from heptalog.replay.errors import Code, Corrupt, HeptalogError, Malformed, Redacted
 from heptalog.replay.events import UNSET, Body, CardHand, CardsDealt, Event, NoteAdded, Seal
+from heptalog.replay.evidence.chain import GENESIS, link
+from heptalog.replay.evidence.seals import check_seals, commitment, sealable_parts, unsealed
 from heptalog.replay.gamefile import read_events
 from heptalog.replay.registry import GAMES
 from heptalog.replay.rules import AnyRules
-from heptalog.replay.seals import check_seals, commitment, sealable_parts, unsealed
 from heptalog.replay.seven_rocks import SEVEN_ROCKS
 from heptalog.replay.seven_up import SEVEN_UP
 from heptalog.replay.verify import Examiner, Report, verify

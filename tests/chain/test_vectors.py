@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from heptalog.replay import chain, codec, seals
+from heptalog.replay import codec
+from heptalog.replay.evidence import chain, seals
 from heptalog.replay.gamefile import decode_line, encode_line
 from heptalog.replay.rules import AnyRules
 from heptalog.replay.verify import verify

@@ -128,8 +128,8 @@ def test_a_redacted_copy_cannot_be_imported(log: str, tmp_path: Path) -> None:
 
 def test_a_chain_that_cannot_hold_is_made_anew(log: str, tmp_path: Path) -> None:
     # Chained and without ids: verify takes it, but the log's ids are covered by its hashes.
-    from heptalog.replay.chain import GENESIS
     from heptalog.replay.codec import chained
+    from heptalog.replay.evidence.chain import GENESIS
     from heptalog.replay.gamefile import encode_line
 
     previous, lines = GENESIS, []

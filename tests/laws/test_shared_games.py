@@ -8,9 +8,9 @@ import pytest
 from heptalog.replay.codec import decode
 from heptalog.replay.errors import HeptalogError, Refused
 from heptalog.replay.events import Event
+from heptalog.replay.evidence.seals import unsealed
 from heptalog.replay.fold import scan
 from heptalog.replay.gamefile import encode_line, read_events
-from heptalog.replay.seals import unsealed
 from heptalog.replay.verify import Examiner, verify
 from tests.support.evidence import recorded
 

@@ -24,7 +24,7 @@ registry.NEWEST = MappingProxyType({rules.key: rules for rules in registry.GAMES
 
 from random import Random
 from heptalog.replay import codec, gamefile
-from heptalog.replay.chain import GENESIS
+from heptalog.replay.evidence.chain import GENESIS
 from heptalog.replay.errors import Refused
 from heptalog.replay.events import UNSET, Event, GameStarted, Player
 from heptalog.replay.fold import Fold, fold_all

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from heptalog.replay import codec
 from heptalog.replay.errors import Code, Conflict, NotFound, Refused
 from heptalog.replay.events import UNSET, CardHand, CardsDealt, DealerDrawn, Event, TurnPassed
-from heptalog.replay.seals import sealed, unsealed
+from heptalog.replay.evidence.seals import sealed, unsealed
 from heptalog.service.appends import Append
 from heptalog.service.client import Client
 from heptalog.service.store import NO_GAME

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from heptalog.replay import codec
 from heptalog.replay.errors import Code, Malformed
 from heptalog.replay.events import CardPlayed, CardsDealt, DealerDrawn, Event, NoteAdded
-from heptalog.replay.seals import redact, sealed
+from heptalog.replay.evidence.seals import redact, sealed
 from heptalog.replay.seven_rocks.events import Arm, TilePlayed
 from heptalog.service.appends import Append
 from heptalog.service.config import EVENT_SIZE_MAX

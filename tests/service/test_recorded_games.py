@@ -14,11 +14,11 @@ from google.protobuf import json_format
 from heptalog.replay import codec
 from heptalog.replay.errors import Malformed, Refused
 from heptalog.replay.events import Body, Event
+from heptalog.replay.evidence.seals import unsealed
 from heptalog.replay.fold import Standing, fold_all, scan
 from heptalog.replay.gamefile import read_events
 from heptalog.replay.registry import GAMES
 from heptalog.replay.rules import AnyRules
-from heptalog.replay.seals import unsealed
 from heptalog.service.appends import Append
 from heptalog.service.client import AsyncClient, Client
 from heptalog.service.store import NO_GAME

@@ -22,7 +22,7 @@ from heptalog.service.status import status_code
 ROOT = Path(__file__).parent.parent.parent
 PROTO = ROOT / "proto"
 FIRST = ("event.proto", "seal.proto")
-SERVICES = ("games.proto", "log.proto")
+SERVICES = ("admin.proto", "audit.proto", "games.proto", "log.proto")
 GAMES = sorted(path.name for path in PROTO.glob("heptalog/v1/*.proto") if path.name not in FIRST + SERVICES)
 _MESSAGE, _NESTED_ENUM, _ENUM_VALUE, _FIELD = 4, 4, 2, 2
 

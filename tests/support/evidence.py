@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from heptalog.replay.chain import GENESIS
 from heptalog.replay.codec import chained
 from heptalog.replay.events import Body, Event
+from heptalog.replay.evidence.chain import GENESIS
+from heptalog.replay.evidence.seals import redact, sealed
 from heptalog.replay.fold import Closed
 from heptalog.replay.gamefile import encode_line
 from heptalog.replay.registry import GAMES
-from heptalog.replay.seals import redact, sealed
 from tests.support.play import play
 
 # 2026-01-31 12:00:00 UTC, and what passes between two events: not a whole number of anything.

@@ -27,8 +27,8 @@ from heptalog.cli.verdicts import Found, Verdict
 from heptalog.replay.codec import content_of, encode
 from heptalog.replay.errors import Code, HeptalogError, Malformed, NotFound, Unavailable
 from heptalog.replay.events import Event
+from heptalog.replay.evidence.seals import SALT_SIZE, sealable_parts, sealed, values_of
 from heptalog.replay.identity import identified
-from heptalog.replay.seals import SALT_SIZE, sealable_parts, sealed, values_of
 from heptalog.service.appends import Append, Receipt
 from heptalog.service.config import EVENT_SIZE_MAX, EVENTS_PER_APPEND_MAX, MESSAGE_SIZE_MAX
 from heptalog.service.handler import check_shape

@@ -6,7 +6,7 @@ chain fields have the lowest numbers, so a record is
 
     0A 20 | previous hash | 12 20 | hash | content
 
-and the content of an event without seals is, byte for byte, its public form (see `heptalog.replay.chain`).
+and the content of an event without seals is, byte for byte, its public form (see `heptalog.replay.evidence.chain`).
 """
 
 from collections.abc import Mapping
@@ -18,9 +18,9 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from msgspec import UNSET, Struct
 from msgspec.structs import fields, replace
 
-from heptalog.replay.chain import link
 from heptalog.replay.errors import Code, Corrupt, Malformed
 from heptalog.replay.events import RULINGS, Body, Event, GameStarted, snake_name
+from heptalog.replay.evidence.chain import link
 from heptalog.replay.mapping import Reader, Writer, getter_of, message_at, reader, setter_of, writer
 from heptalog.replay.registry import GAMES, OPTIONS
 from heptalog.v1 import event_pb2 as pb

@@ -9,10 +9,10 @@ from msgspec.structs import replace
 
 from heptalog.replay.errors import HeptalogError
 from heptalog.replay.events import Body, Event, camel_name
+from heptalog.replay.evidence.seals import map_parts, sealable_parts, values_of
 from heptalog.replay.fold import Fold, view_of
 from heptalog.replay.gamefile import rfc3339
 from heptalog.replay.rules import ARBITER, State
-from heptalog.replay.seals import map_parts, sealable_parts, values_of
 
 Value: TypeAlias = Any
 

@@ -8,12 +8,12 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
-from heptalog.replay.chain import GENESIS, link
 from heptalog.replay.codec import public_form
 from heptalog.replay.errors import Code, Corrupt, HeptalogError, Malformed, Redacted
 from heptalog.replay.events import Event
+from heptalog.replay.evidence.chain import GENESIS, link
+from heptalog.replay.evidence.seals import check_seals, check_whole
 from heptalog.replay.fold import Fold, Outcomes
-from heptalog.replay.seals import check_seals, check_whole
 
 
 class Report(Struct, frozen=True):

@@ -14,11 +14,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from heptalog.replay import codec
-from heptalog.replay.chain import GENESIS
 from heptalog.replay.errors import Code, Conflict, Corrupt, HeptalogError, Malformed, NotFound, Redacted, Refused
 from heptalog.replay.events import Event, camel_name, snake_name
+from heptalog.replay.evidence.chain import GENESIS
+from heptalog.replay.evidence.seals import check_seals, check_whole, sealed
 from heptalog.replay.fold import Fold
-from heptalog.replay.seals import check_seals, check_whole, sealed
 from heptalog.service.appends import Append, Receipt, placed
 from heptalog.service.config import (
     EVENT_SIZE_MAX,

@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from heptalog.replay.events import UNSET, Body, Event
-from heptalog.replay.seals import Sealable, map_parts, sealable_parts
+from heptalog.replay.evidence.seals import Sealable, map_parts, sealable_parts
 
 
 def is_same(sent: Event, recorded: Event) -> bool:

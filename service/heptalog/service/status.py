@@ -58,6 +58,9 @@ _CODES: Final[Mapping[Code, grpc.StatusCode]] = MappingProxyType(
         Code.BATCH_PARTLY_KNOWN: grpc.StatusCode.FAILED_PRECONDITION,
         Code.POSITION_AFTER_HEAD: grpc.StatusCode.OUT_OF_RANGE,
         Code.OVERLOADED: grpc.StatusCode.RESOURCE_EXHAUSTED,
+        Code.DISK_RESERVE: grpc.StatusCode.RESOURCE_EXHAUSTED,
+        Code.RECORD_NEWER: grpc.StatusCode.UNIMPLEMENTED,
+        Code.KEY_MISSING: grpc.StatusCode.FAILED_PRECONDITION,
         Code.DEADLINE_PASSED: grpc.StatusCode.DEADLINE_EXCEEDED,
     }
 )

@@ -6,9 +6,9 @@ from typing import Final
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from heptalog.replay import codec
-from heptalog.replay.chain import HASH_SIZE
 from heptalog.replay.errors import Code, HeptalogError, Malformed
 from heptalog.replay.events import UNSET, Event, GameStarted, Options, Player, Tag
+from heptalog.replay.evidence.chain import HASH_SIZE
 from heptalog.replay.fold import Standing
 from heptalog.replay.rules import ARBITER, PUBLIC, Viewer
 from heptalog.service.appends import Append, Receipt, placed

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from heptalog.replay.chain import GENESIS
 from heptalog.replay.codec import hash_in
 from heptalog.replay.errors import Code, Conflict
 from heptalog.replay.events import GameStarted, snake_name
+from heptalog.replay.evidence.chain import GENESIS
 from heptalog.service.store import NO_GAME, Batch, Head
 
 

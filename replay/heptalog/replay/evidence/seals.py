@@ -15,9 +15,9 @@ from typing import Any, Final, TypeAlias
 from msgspec import UNSET, Struct
 from msgspec.structs import replace
 
-from heptalog.replay.chain import HASH_SIZE
 from heptalog.replay.errors import Code, Corrupt, Malformed, Redacted
 from heptalog.replay.events import Body, Seal
+from heptalog.replay.evidence.chain import HASH_SIZE
 
 SALT_SIZE: Final = 16
 _TAG: Final = b"heptalog.seal.v1\0"
