@@ -6,6 +6,7 @@ from typing import Any
 
 import grpc
 import pytest
+from msgspec.structs import replace
 
 from heptalog.replay.errors import Code, Conflict, Malformed, NotFound, Refused, Unavailable
 from heptalog.replay.events import Event, TurnPassed
@@ -136,6 +137,30 @@ def test_a_failed_commit_fails_its_own_requests_and_nothing_else(service: Servic
     assert not any(receipt.is_deduplicated for receipt in receipts)
     check_record(client, "one", 6)
     check_positions(client, 10)
+
+
+def test_a_retry_of_what_is_durable_does_not_fail_with_a_commit_that_it_shares(service: Service) -> None:
+    client = service.client()
+    new_game(client)
+    known = client.append(Append("game", 0, (remark("a"),)))
+    with service.store.held() as hold:
+        running = service.app.writer.submit(Append("game", 1, (remark("b"),)))
+        hold.wait_until_reached()
+        retry = service.app.writer.submit(Append("game", 0, (remark("a"),)))
+        new = service.app.writer.submit(Append("game", 2, (remark("c"),)))
+        # What it repeats is in the very commit that fails.
+        too_early = service.app.writer.submit(Append("game", 2, (remark("c"),)))
+        with service.store.held() as second:
+            hold.release()
+            second.wait_until_reached()
+            service.store.failures.append(Unavailable(Code.DISK_RESERVE))
+    assert running.result(WAIT_SECONDS).head.sequence == 2
+    assert retry.result(WAIT_SECONDS) == replace(known, is_deduplicated=True)
+    for future in (new, too_early):
+        error = future.exception(WAIT_SECONDS)
+        assert isinstance(error, Unavailable)
+        assert error.code is Code.DISK_RESERVE
+    assert client.game("game").head.sequence == 2
 
 
 def test_many_appends_share_a_commit_and_a_conflict_fails_no_neighbour(each_service: Service) -> None:

@@ -223,5 +223,19 @@ class Writer:
         self._handler.forget({job.append.game_id for job in group})
         failure = error if isinstance(error, HeptalogError) else Unavailable(Code.WRITE_FAILED, rule="api")
         for job in group:
-            # One each: who is given it may write into it.
-            job.future.set_exception(copy(failure))
+            receipt = self._receipt_without(job.outcome)
+            if receipt is not None:
+                job.future.set_result(receipt)
+            else:
+                # One each: who is given it may write into it.
+                job.future.set_exception(copy(failure))
+
+    def _receipt_without(self, outcome: Prepared | Receipt | Exception | None) -> Receipt | None:
+        """The receipt of a retry, which asked nothing of the commit that failed: all of it was durable before."""
+        if not isinstance(outcome, Prepared) or outcome.batch is not None:
+            return None
+        if max(outcome.sequences) > outcome.game.durable:
+            return None
+        with suppress(HeptalogError):  # a store that cannot even be read says no more than that the commit failed
+            return self._handler.receipt_again(outcome)
+        return None
