@@ -45,6 +45,7 @@ class Code(StrEnum):
     RETRACTION_INVALID = "RETRACTION_INVALID"
     CLOSING_INVALID = "CLOSING_INVALID"
     GAME_TOO_LONG = "GAME_TOO_LONG"
+    SEAL_MISSING = "SEAL_MISSING"
     # The form.
     NOT_JSON = "NOT_JSON"
     NOT_UTF8 = "NOT_UTF8"
@@ -81,6 +82,7 @@ class Code(StrEnum):
     EVENTS_LOST = "EVENTS_LOST"
     HEAD_DIFFERS = "HEAD_DIFFERS"
     HEAD_MISSING = "HEAD_MISSING"
+    BACKUP_DIFFERS = "BACKUP_DIFFERS"
     BACKUP_DAMAGED = "BACKUP_DAMAGED"
     # The log.
     SEQUENCE_MISMATCH = "SEQUENCE_MISMATCH"
@@ -173,7 +175,7 @@ def _between(first: Code, last: Code) -> frozenset[Code]:
 # Malformed, where they are met and as they come back from a server.
 KINDS: Final[Mapping[type[HeptalogError], frozenset[Code]]] = MappingProxyType(
     {
-        Refused: _between(Code.NOT_YOUR_TURN, Code.GAME_TOO_LONG),
+        Refused: _between(Code.NOT_YOUR_TURN, Code.SEAL_MISSING),
         Malformed: _between(Code.NOT_JSON, Code.KEY_INVALID),
         Redacted: frozenset({Code.VALUE_SEALED}),
         Corrupt: _between(Code.SEAL_BROKEN, Code.BACKUP_DAMAGED),
