@@ -15,19 +15,20 @@ from typing import Any, Final
 
 from google.protobuf.message import DecodeError, Message
 from google.protobuf.timestamp_pb2 import Timestamp
+from google.protobuf.unknown_fields import UnknownFieldSet
 from msgspec import UNSET, Struct
 from msgspec.structs import fields, replace
 
-from heptalog.replay.errors import Code, Corrupt, Malformed
+from heptalog.replay.errors import Code, Corrupt, HeptalogError, Malformed, Unavailable
 from heptalog.replay.events import RULINGS, Body, Event, GameStarted, snake_name
 from heptalog.replay.evidence.chain import link
 from heptalog.replay.mapping import Reader, Writer, getter_of, message_at, reader, setter_of, writer
 from heptalog.replay.registry import GAMES, OPTIONS
 from heptalog.v1 import event_pb2 as pb
 
-# Every body there is, each once.
+# Every body there is, each once; also those that are only read any more.
 BODIES: Final[tuple[type[Body], ...]] = tuple(
-    dict.fromkeys((GameStarted, *RULINGS, *(body for rules in GAMES for body in rules.bodies)))
+    dict.fromkeys((GameStarted, *RULINGS, *(body for rules in GAMES for body in (*rules.bodies, *rules.upcasts))))
 )
 SECOND: Final = 1_000_000_000
 TIME_END: Final = 253_402_300_800  # the year 10000 in seconds, which no text can say
@@ -126,8 +127,18 @@ def encode(event: Event) -> bytes:
     return message_of(event).SerializeToString(deterministic=True)
 
 
+def record_of(message: pb.Event) -> bytes:
+    """The record that was parsed into a message, byte for byte."""
+    data = message.SerializeToString(deterministic=True)
+    # Python writes what is unknown to it last; a record has the fields of the envelope in the order of their numbers.
+    return _in_order(data) if len(UnknownFieldSet(message)) else data
+
+
 def decode(record: bytes) -> tuple[Event, bytes]:
-    """The event in a record and its public form. Raises Malformed or Corrupt where the bytes are no record."""
+    """The event in a record and its public form. Raises Malformed or Corrupt where the bytes are no record.
+
+    Raises Unavailable (RECORD_NEWER) where they are whole and a newer version has written them: that is no damage.
+    """
     if record[:2] != _PREVIOUS_TAG or record[34:36] != _HASH_TAG:
         raise Corrupt(Code.RECORD_DAMAGED, rule="evidence")
     try:
@@ -138,14 +149,96 @@ def decode(record: bytes) -> tuple[Event, bytes]:
     # Fields unknown here would be kept and written again where they stood, so they go first.
     message.DiscardUnknownFields()
     if message.SerializeToString() != record:
-        raise Corrupt(Code.RECORD_DAMAGED, rule="evidence")
-    event = event_of(message)
+        raise _newer_or_damaged(record)
+    try:
+        event = event_of(message)
+    except Malformed as error:
+        if _has_unknown_values(message):
+            raise _newer_or_damaged(record) from error
+        raise
     return event, _public(message, event.body) if event.body.sealed else record[CONTENT_START:]
 
 
 def hash_in(record: bytes) -> bytes:
     """The hash that a record carries."""
     return record[36:CONTENT_START]
+
+
+def _newer_or_damaged(record: bytes) -> HeptalogError:
+    """What to say of a record with something in it that is not known here.
+
+    Its hash tells: where it is that of what stands there, nothing is damaged, and a newer version knows what it means.
+    Only where that version has sealed a value, what it hashed cannot be told from here, and both look alike.
+    """
+    message = pb.Event.FromString(record)
+    if not _has_unknown_fields(message) and not _has_unknown_values(message):
+        return Corrupt(Code.RECORD_DAMAGED, rule="evidence")
+    if link(record[2:34], record[CONTENT_START:]) == hash_in(record) or _is_whole(message):
+        return Unavailable(Code.RECORD_NEWER)
+    problem = "or a newer version has sealed something in them, which looks the same from here"
+    return Corrupt(Code.RECORD_DAMAGED, rule="evidence", problem=problem)
+
+
+def _is_whole(message: pb.Event) -> bool:
+    """Whether the hash of a message is that of its public form, what is unknown in it included and taken as public."""
+    previous, digest = message.previous_hash, message.hash
+    known = pb.Event()
+    known.CopyFrom(message)
+    known.DiscardUnknownFields()
+    try:
+        public = _public(message, event_of(known).body)
+    except Malformed:
+        return False
+    return link(previous, _in_order(public)) == digest
+
+
+def _in_order(data: bytes) -> bytes:
+    """The fields of a message in the order of their numbers; those within its parts stay where they are."""
+    fields: list[tuple[int, bytes]] = []
+    start = 0
+    while start < len(data):
+        tag, at = _varint(data, start)
+        value, after = _varint(data, at)
+        ends = {0: after, 1: at + 8, 2: after + value, 5: at + 4}
+        if tag & 7 not in ends:
+            # A group, which no version writes.
+            return data
+        end = ends[tag & 7]
+        fields.append((tag >> 3, data[start:end]))
+        start = end
+    return b"".join(field for _, field in sorted(fields, key=lambda field: field[0]))
+
+
+def _varint(data: bytes, at: int) -> tuple[int, int]:
+    """The number that begins here and where it ends; past the end it is 0."""
+    value = shift = 0
+    while at < len(data):
+        byte = data[at]
+        value |= (byte & 127) << shift
+        at += 1
+        shift += 7
+        if byte < 128:
+            break
+    return value, at
+
+
+def _has_unknown_fields(message: Message) -> bool:
+    try:
+        check_known(message)
+    except Malformed:
+        return True
+    return False
+
+
+def _has_unknown_values(message: Message) -> bool:
+    """Whether a message, at any depth, has a value of an enum that is unknown here."""
+    for field, value in message.ListFields():
+        for item in value if field.is_repeated else (value,):
+            if field.enum_type is not None and item not in field.enum_type.values_by_number:
+                return True
+            if isinstance(item, Message) and _has_unknown_values(item):
+                return True
+    return False
 
 
 def _content(message: pb.Event) -> bytes:

@@ -72,9 +72,13 @@ class Standing(Struct, frozen=True, rename="camel"):
 
 
 class Fold:
-    """One game as far as it has been folded. `states[n]` is the state after sequence `n`."""
+    """One game as far as it has been folded. `states[n]` is the state after sequence `n`.
 
-    __slots__ = ("_apply", "_check", "_kinds", "rules", "started", "state", "states")
+    An older event is folded as what it means to this version of the rules (`Rules.upcasts`); the event itself, its
+    record and its hash stay what they are.
+    """
+
+    __slots__ = ("_apply", "_check", "_kinds", "_upcasts", "rules", "started", "state", "states")
 
     def __init__(self, started: Body) -> None:
         """Begin with the body of sequence 0. Raises Refused where it does not start a game that is known here."""
@@ -85,7 +89,8 @@ class Fold:
         self.started = started
         self.state: State = self.rules.initial(started)
         self.states: list[State] = [self.state]
-        self._kinds = frozenset(self.rules.bodies)
+        self._upcasts = self.rules.upcasts
+        self._kinds = frozenset(self.rules.bodies) - self._upcasts.keys()
         self._check = self.rules.check
         self._apply = self.rules.apply
 
@@ -94,10 +99,20 @@ class Fold:
         """The sequence of the last event folded."""
         return len(self.states) - 1
 
-    def check(self, body: Body) -> None:
-        """Raise Refused unless `body` may come next. Changes nothing."""
-        if type(body) in self._kinds and type(self.state) is not Closed:
+    def check(self, body: Body, *, is_recorded: bool = False) -> None:
+        """Raise Refused unless `body` may be recorded next. Changes nothing.
+
+        What another log has recorded already may also be of a kind that this version only reads.
+        """
+        kind = type(body)
+        if kind in self._upcasts and not is_recorded and kind not in self.rules.bodies:
+            raise self._foreign(body, problem="it is still read in older games, and recorded no more")
+        if type(self.state) is Closed:
+            self._check_ruling(body)
+        elif kind in self._kinds:
             self._check(self.state, body)
+        elif kind in self._upcasts:
+            self._upcast(self.state, body)
         else:
             self._check_ruling(body)
 
@@ -105,13 +120,15 @@ class Fold:
         """Take the next event, which has been checked, and give what follows from it."""
         if type(body) in self._kinds:
             self.state, outcomes = self._apply(self.state, body)
+        elif type(body) in self._upcasts:
+            self.state, outcomes = self._upcast(self.state, body)
         else:
             self.state, outcomes = self._apply_ruling(body)
         self.states.append(self.state)
         return outcomes
 
     def advance(self, body: Body) -> Outcomes:
-        """Check and apply in one."""
+        """Take the next recorded event: check and apply in one."""
         state = self.state
         if type(body) in self._kinds and type(state) is not Closed:
             # The common case, without a call in between: it is most of what a replay does.
@@ -119,7 +136,8 @@ class Fold:
             self.state, outcomes = self._apply(state, body)
             self.states.append(self.state)
             return outcomes
-        self._check_ruling(body)
+        if type(body) not in self._upcasts or type(state) is Closed:
+            self._check_ruling(body)
         return self.apply(body)
 
     def truncate(self, sequence: int) -> None:
@@ -130,6 +148,22 @@ class Fold:
     def standing(self) -> Standing:
         """The report after the last event."""
         return standing_of(self.sequence, self.state)
+
+    def _upcast(self, state: State, body: Body) -> tuple[State, Outcomes]:
+        """The state after an older event, and what followed: of each body that it means, which may be older too."""
+        outcomes: Outcomes = ()
+        for newer in self._upcasts[type(body)](state, body):
+            if type(newer) in self._upcasts and type(newer) is not type(body):
+                state, more = self._upcast(state, newer)
+            else:
+                self._check(state, newer)
+                state, more = self._apply(state, newer)
+            outcomes += more
+        return state, outcomes
+
+    def _foreign(self, body: Body, **facts: object) -> Refused:
+        kind = type(body).__name__
+        return Refused(Code.EVENT_FOREIGN, rule="game-file", kind=kind, ruleset=self.rules.key, **facts)
 
     def _check_ruling(self, body: Body) -> None:
         match body:
@@ -146,10 +180,10 @@ class Fold:
                 self._check_winners(winners)
             case GameStarted():
                 raise Refused(Code.ALREADY_STARTED, rule="game-file")
-            case _ if type(body) in self._kinds:
+            case _ if type(body) in self._kinds or type(body) in self._upcasts:
                 raise Refused(Code.GAME_OVER, rule="game-file")
             case _:
-                raise Refused(Code.EVENT_FOREIGN, rule="game-file", kind=type(body).__name__, ruleset=self.rules.key)
+                raise self._foreign(body)
 
     def _check_winners(self, winners: tuple[int, ...]) -> None:
         seat_count = len(self.started.players)

@@ -19,7 +19,7 @@ REGISTRY: Final[Mapping[tuple[str, int], AnyRules]] = MappingProxyType(
 )
 # What new games are played by: the newest version of each.
 NEWEST: Final[Mapping[str, AnyRules]] = MappingProxyType({rules.key: rules for rules in GAMES})
-# Each game's options once: versions of a game share them.
+# Each game's options once: versions of a game share them, unless one has its own.
 OPTIONS: Final[Mapping[type[Options], str]] = MappingProxyType({rules.options: rules.key for rules in GAMES})
 
 
@@ -29,6 +29,6 @@ def rules_of(started: GameStarted) -> AnyRules:
     # An absent version is 1 for ever, so that the oldest records keep their meaning.
     version = 1 if started.rules_version is UNSET else started.rules_version
     rules = REGISTRY.get((key, version))
-    if rules is None:
+    if rules is None or type(started.rules) is not rules.options:
         raise Refused(Code.RULESET_UNKNOWN, rule="game-file", ruleset=key, version=version)
     return rules

@@ -1,7 +1,8 @@
 """What a game is: a few pure functions over frozen states."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import StrEnum
+from types import MappingProxyType
 from typing import Any, Final, Protocol, TypeAlias, TypeVar
 
 from msgspec import Struct
@@ -11,6 +12,10 @@ from heptalog.replay.outcomes import Outcome
 
 # Chance from outside: `choose(n)` gives a number from 0 to n - 1. Replay itself never draws.
 Choose: TypeAlias = Callable[[int], int]
+# What an older event means now: from the state before it and its body to the bodies that are folded instead, in order.
+Upcast: TypeAlias = Callable[[Any, Any], tuple[Body, ...]]
+Upcasts: TypeAlias = Mapping[type[Body], Upcast]
+NO_UPCASTS: Final[Upcasts] = MappingProxyType({})
 
 
 class State(Protocol):
@@ -87,6 +92,7 @@ class Rules(Protocol[S]):
     version: int
     options: type[Options]
     bodies: tuple[type[Body], ...]  # rulings and gameStarted excepted: every game has those
+    upcasts: Upcasts  # older kinds, folded as others; one that is not among the bodies is read and recorded no more
     outcomes: tuple[type[Outcome], ...]
     state: type[S]
     words: Words[S]
@@ -113,6 +119,20 @@ class Rules(Protocol[S]):
 
     def view(self, state: S, viewer: Viewer) -> Struct:
         """What one viewer may see; its type has nowhere to put a secret."""
+        ...
+
+    def owners(self, state: S, body: Body) -> tuple[int, ...]:
+        """Whose each hidden part of `body` is, by seat and in the order of the parts; `state` is the one before it.
+
+        A part that nobody is named for stays hidden from everybody but the arbiter.
+        """
+        ...
+
+    def has_seen(self, viewer: Viewer, owner: int, *, before: S, after: S) -> bool:
+        """Whether a viewer has seen all that a seat was given in this round so far; its last event is between the two.
+
+        It must follow from what `view` has shown: an answer that hangs on a hidden card would tell of it.
+        """
         ...
 
 

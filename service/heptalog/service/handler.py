@@ -139,7 +139,7 @@ class Handler:
             before = None if game is None else game.fold.state
             try:
                 event = self._completed(append, index, sent)
-                game, entry = _advanced(game, event, sent)
+                game, entry = _advanced(game, event, sent, is_imported=append.is_imported)
             except HeptalogError as error:
                 # A refusal of the first event, as most are, has nothing to take back.
                 if game is not None and entries and append.expected != NO_GAME:
@@ -261,13 +261,13 @@ def _check_expected(append: Append, game: LiveGame | None) -> None:
         )
 
 
-def _advanced(game: LiveGame | None, event: Event, sent: Event) -> tuple[LiveGame, Entry]:
+def _advanced(game: LiveGame | None, event: Event, sent: Event, *, is_imported: bool) -> tuple[LiveGame, Entry]:
     """The game with one more event: rules first, then its link and its size, then there is no way back."""
     if event.sequence >= EVENTS_PER_GAME_MAX:
         raise Refused(Code.GAME_TOO_LONG, rule="api", limit=EVENTS_PER_GAME_MAX)
     fold = Fold(event.body) if game is None else game.fold
     if game is not None:
-        fold.check(event.body)
+        fold.check(event.body, is_recorded=is_imported)
     linked, record = codec.chained(event, GENESIS if game is None else game.head_hash)
     if len(record) > EVENT_SIZE_MAX:
         raise Malformed(Code.EVENT_TOO_LARGE, rule="api", size=len(record), limit=EVENT_SIZE_MAX)

@@ -84,8 +84,8 @@ class LiveGames:
 def load(store: LogStore, game_id: str) -> LiveGame | None:
     """The game as the log has it, its chain and its rules checked again; None where there is none.
 
-    Raises Corrupt, with game and sequence, where what is stored does not hold, and Refused (RULESET_UNKNOWN) where a
-    newer version has recorded it: that is no damage.
+    Raises Corrupt, with game and sequence, where what is stored does not hold. Where a newer version has recorded it
+    that is no damage: Refused (RULESET_UNKNOWN) for its rules, Unavailable (RECORD_NEWER) for an event.
     """
     return rebuilt(game_id, store.read_game(game_id))
 
@@ -108,13 +108,13 @@ def rebuilt(game_id: str, records: Iterable[Stored]) -> LiveGame | None:
             event, public = codec.decode(stored.record)
             examiner.advance(event, public)
         except HeptalogError as error:
-            if error.code is Code.RULESET_UNKNOWN:
-                error.facts["game_id"] = game_id
+            place = {"game_id": game_id, "at_sequence": stored.sequence, "position": stored.position}
+            if error.code in (Code.RULESET_UNKNOWN, Code.RECORD_NEWER):
+                error.facts.update(place)
                 raise
-            code = error.code if isinstance(error, Corrupt) else Code.RECORD_DAMAGED
-            raise Corrupt(
-                code, rule=error.rule, game_id=game_id, at_sequence=stored.sequence, position=stored.position
-            ) from error
+            if isinstance(error, Corrupt):
+                raise Corrupt(error.code, rule=error.rule, **(error.facts | place)) from error
+            raise Corrupt(Code.RECORD_DAMAGED, rule=error.rule, **place) from error
         kept.append(stored.record)
         event_ids[event.event_id] = event.sequence
     if examiner.fold is None:

@@ -94,7 +94,14 @@ def _misshapen(path: str, problem: str) -> Malformed:
 
 def redact(body: Body) -> Body:
     """The body as the public form has it: every sealed part without value and salt; what has no seal stays."""
-    return map_parts(body, _redacted) if body.sealed else body
+    return map_parts(body, redact_part) if body.sealed else body
+
+
+def redact_part(part: Sealable) -> Sealable:
+    """A part without value and salt, where it has a seal to stand for them."""
+    if part.seal is UNSET:
+        return part
+    return replace(part, **{part.value_field: ()}, seal=replace(part.seal, salt=b""))
 
 
 def sealed(body: Body, salts: Callable[[], bytes]) -> Body:
@@ -125,9 +132,3 @@ def map_parts(body: Body, change: Callable[[Sealable], Sealable]) -> Body:
         part = getattr(body, name)
         fields[name] = change(part) if isinstance(part, Struct) else tuple(change(item) for item in part)
     return replace(body, **fields)
-
-
-def _redacted(part: Sealable) -> Sealable:
-    if part.seal is UNSET:
-        return part
-    return replace(part, **{part.value_field: ()}, seal=replace(part.seal, salt=b""))

@@ -2,7 +2,7 @@
 
 from heptalog.replay.events import Body, CardPlayed, CardsDealt, DealerDrawn, Options, TurnPassed
 from heptalog.replay.outcomes import MatchWon, Outcome, RoundEnded
-from heptalog.replay.rules import Words
+from heptalog.replay.rules import NO_UPCASTS, Upcasts, Words
 from heptalog.replay.seven_bridge.apply import apply
 from heptalog.replay.seven_bridge.check import check
 from heptalog.replay.seven_bridge.dealing import deal
@@ -23,7 +23,7 @@ from heptalog.replay.seven_bridge.outcomes import (
     TurnWaited,
 )
 from heptalog.replay.seven_bridge.state import State, initial
-from heptalog.replay.seven_bridge.view import view
+from heptalog.replay.seven_bridge.view import has_seen, owners, view
 from heptalog.replay.seven_bridge.words import SevenBridgeWords
 
 
@@ -34,6 +34,7 @@ class SevenBridgeRules:
     version: int = 1
     options: type[Options] = SevenBridge
     bodies: tuple[type[Body], ...] = (DealerDrawn, CardsDealt, CardPlayed, TurnPassed)
+    upcasts: Upcasts = NO_UPCASTS
     outcomes: tuple[type[Outcome], ...] = (
         RoundOpened,
         ColumnOpened,
@@ -59,6 +60,8 @@ class SevenBridgeRules:
     legal = staticmethod(legal)
     deal = staticmethod(deal)
     view = staticmethod(view)
+    owners = staticmethod(owners)
+    has_seen = staticmethod(has_seen)
 
 
 SEVEN_BRIDGE = SevenBridgeRules()

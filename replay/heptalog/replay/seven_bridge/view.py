@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from heptalog.replay.cards import JOKERS, SUITS, names_in
 from heptalog.replay.errors import Code, Refused
+from heptalog.replay.events import Body, CardsDealt
 from heptalog.replay.rules import ARBITER, PUBLIC, Viewer
 from heptalog.replay.seven_bridge.state import NOBODY, State, are_hands_public, is_ghost
 from heptalog.replay.seven_bridge.tables import COLUMNS, DECK
@@ -92,6 +93,18 @@ def view(state: State, viewer: Viewer) -> View:
     if not 0 <= viewer.seat < len(state.hands):
         raise Refused(Code.SEAT_UNKNOWN, rule="C-5", seat=viewer.seat, seats=len(state.hands))
     return SeatView(table=table, seat=viewer.seat, hand=names_in(state.hands[viewer.seat], DECK))
+
+
+def owners(state: State, body: Body) -> tuple[int, ...]:
+    """Whose each hidden part is: hands are dealt by seat."""
+    del state
+    return tuple(range(len(body.hands))) if isinstance(body, CardsDealt) else ()
+
+
+def has_seen(viewer: Viewer, owner: int, *, before: State, after: State) -> bool:
+    """Whether a viewer knows a dealt hand: one's own, a ghost's, every hand when the round is over (SB-D32)."""
+    del before
+    return viewer == Viewer(owner) or is_ghost(after, owner) or are_hands_public(after)
 
 
 def _table(state: State) -> TableView:

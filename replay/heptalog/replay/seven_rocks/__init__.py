@@ -2,7 +2,7 @@
 
 from heptalog.replay.events import Body, OpenerDrawn, Options, TurnPassed
 from heptalog.replay.outcomes import MatchWon, Outcome, RoundEnded
-from heptalog.replay.rules import Words
+from heptalog.replay.rules import NO_UPCASTS, Upcasts, Words
 from heptalog.replay.seven_rocks.apply import apply
 from heptalog.replay.seven_rocks.check import check
 from heptalog.replay.seven_rocks.dealing import deal
@@ -10,7 +10,7 @@ from heptalog.replay.seven_rocks.events import SevenRocks, TilePlayed, TilesDeal
 from heptalog.replay.seven_rocks.legal import legal
 from heptalog.replay.seven_rocks.outcomes import BranchesOpened, HandSettled, PointsScored, SpinnerLaid, TileLaid
 from heptalog.replay.seven_rocks.state import State, initial
-from heptalog.replay.seven_rocks.view import view
+from heptalog.replay.seven_rocks.view import has_seen, owners, view
 from heptalog.replay.seven_rocks.words import SevenRocksWords
 
 
@@ -21,6 +21,7 @@ class SevenRocksRules:
     version: int = 1
     options: type[Options] = SevenRocks
     bodies: tuple[type[Body], ...] = (TilesDealt, OpenerDrawn, TilePlayed, TurnPassed)
+    upcasts: Upcasts = NO_UPCASTS
     outcomes: tuple[type[Outcome], ...] = (
         TileLaid,
         SpinnerLaid,
@@ -39,6 +40,8 @@ class SevenRocksRules:
     legal = staticmethod(legal)
     deal = staticmethod(deal)
     view = staticmethod(view)
+    owners = staticmethod(owners)
+    has_seen = staticmethod(has_seen)
 
 
 SEVEN_ROCKS = SevenRocksRules()

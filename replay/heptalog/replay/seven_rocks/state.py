@@ -97,6 +97,14 @@ def hand_of(state: State, seat: int) -> tuple[str, ...]:
     return names_in(held(state, seat), TILE_NAMES)
 
 
+def are_hands_public(state: State) -> bool:
+    """Whether the hands left are shown: from a settlement until the next deal (SR-D30).
+
+    A round that was won in the middle is not settled (SR-R29).
+    """
+    return state.phase is Phase.DEAL and state.round > 0
+
+
 def playable(state: State) -> int:
     """The tiles, whoever holds them, that fit somewhere in the line, as a set (SR-R11)."""
     left, right, up, down = state.ends

@@ -5,9 +5,11 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from heptalog.replay.errors import Code, Refused
+from heptalog.replay.events import Body
 from heptalog.replay.rules import ARBITER, PUBLIC, Viewer
+from heptalog.replay.seven_rocks.events import TilesDealt
 from heptalog.replay.seven_rocks.scoring import counted_ends
-from heptalog.replay.seven_rocks.state import Phase, State, hand_of, held
+from heptalog.replay.seven_rocks.state import State, are_hands_public, hand_of, held
 from heptalog.replay.seven_rocks.tables import (
     ARMS,
     CLOSED,
@@ -113,9 +115,19 @@ def view_of_line(state: State) -> LineView:
     )
 
 
+def owners(state: State, body: Body) -> tuple[int, ...]:
+    """Whose each hidden part is: hands are dealt by seat."""
+    del state
+    return tuple(range(len(body.hands))) if isinstance(body, TilesDealt) else ()
+
+
+def has_seen(viewer: Viewer, owner: int, *, before: State, after: State) -> bool:
+    """Whether a viewer knows a dealt hand: one's own, one that was shown, one that was played to its last tile."""
+    del before
+    return viewer == Viewer(owner) or are_hands_public(after) or not held(after, owner)
+
+
 def _table(state: State) -> TableView:
-    # A round that ended was settled, and its hands shown; one that was won in the middle was not (SR-R29, SR-D30).
-    is_settled = state.phase is Phase.DEAL and state.round > 0
     return TableView(
         phase=str(state.phase),
         round=state.round,
@@ -126,7 +138,7 @@ def _table(state: State) -> TableView:
         passes=state.passes,
         tile_counts=tuple(held(state, seat).bit_count() for seat in range(SEAT_COUNT)),
         line=view_of_line(state),
-        hands_left=_hands(state) if is_settled else (),
+        hands_left=_hands(state) if are_hands_public(state) else (),
     )
 
 

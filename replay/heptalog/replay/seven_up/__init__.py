@@ -2,7 +2,7 @@
 
 from heptalog.replay.events import Body, CardPlayed, CardsDealt, DealerDrawn, Options
 from heptalog.replay.outcomes import MatchWon, Outcome, RoundEnded
-from heptalog.replay.rules import Words
+from heptalog.replay.rules import NO_UPCASTS, Upcasts, Words
 from heptalog.replay.seven_up.apply import apply
 from heptalog.replay.seven_up.check import check
 from heptalog.replay.seven_up.dealing import deal
@@ -23,7 +23,7 @@ from heptalog.replay.seven_up.outcomes import (
     TrumpFixed,
 )
 from heptalog.replay.seven_up.state import State, initial
-from heptalog.replay.seven_up.view import view
+from heptalog.replay.seven_up.view import has_seen, owners, view
 from heptalog.replay.seven_up.words import SevenUpWords
 
 
@@ -42,6 +42,7 @@ class SevenUpRules:
         CardPlayed,
         InfractionCalled,
     )
+    upcasts: Upcasts = NO_UPCASTS
     outcomes: tuple[type[Outcome], ...] = (
         JackTurned,
         GiftScored,
@@ -67,6 +68,8 @@ class SevenUpRules:
     legal = staticmethod(legal)
     deal = staticmethod(deal)
     view = staticmethod(view)
+    owners = staticmethod(owners)
+    has_seen = staticmethod(has_seen)
 
 
 SEVEN_UP = SevenUpRules()

@@ -10,8 +10,10 @@ from msgspec import Struct
 
 from heptalog.replay.cards import names_in
 from heptalog.replay.errors import Code, Refused
+from heptalog.replay.events import Body, CardsDealt
 from heptalog.replay.rules import ARBITER, PUBLIC, Viewer
-from heptalog.replay.seven_up.state import NOBODY, State, elder_of, may_look, stock_count
+from heptalog.replay.seven_up.events import CardsDiscarded, CardsRun
+from heptalog.replay.seven_up.state import NOBODY, Phase, State, elder_of, may_look, stock_count
 from heptalog.replay.seven_up.tables import DECK, NAME_OF, SUIT_LETTER
 
 
@@ -83,6 +85,31 @@ def view(state: State, viewer: Viewer) -> View:
         hand=names_in(state.hands[seat], DECK) if may_look(state, seat) else None,
         discards=names_in(state.discards[seat], DECK),
     )
+
+
+def owners(state: State, body: Body) -> tuple[int, ...]:
+    """Whose each hidden part is: a dealt hand, the cards run to elder hand and dealer, a discard."""
+    match body:
+        case CardsDealt():
+            return tuple(range(len(body.hands)))
+        case CardsRun():
+            return elder_of(state), state.dealer
+        case CardsDiscarded():
+            return (body.seat,)
+        case _:
+            return ()
+
+
+def has_seen(viewer: Viewer, owner: int, *, before: State, after: State) -> bool:
+    """Whether a viewer knows all that a seat was given: one's own from when one may look (SU-R12), or what was played.
+
+    Who has discarded has cards that nobody has seen, and which of the others were dealt and which run cannot be told.
+    """
+    if viewer == Viewer(owner):
+        # With cards run in vain the deal is void, and they go back into the pack as they came.
+        return after.phase is not Phase.DEAL and may_look(after, owner)
+    has_played_all = before.phase is Phase.PLAY and before.hands[owner] != 0 and after.hands[owner] == 0
+    return has_played_all and not before.discards[owner]
 
 
 def _table(state: State) -> TableView:
