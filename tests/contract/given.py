@@ -6,8 +6,10 @@ from random import Random
 from typing import Final
 
 from heptalog.replay.errors import Code, Conflict
+from heptalog.replay.evidence.checkpoints import CheckpointBody, format_checkpoint
+from heptalog.replay.evidence.notes import Note, Signature, format_note
 from heptalog.replay.registry import GAMES
-from heptalog.service.store import Batch, Entry, Head, LogStore, Refusal, Stored
+from heptalog.service.store import Batch, Checkpoint, Entry, Head, LogStore, Refusal, Stored
 from tests.support.recording import batch_of, batches_of, recorded_game
 
 REFUSED_AT: Final = 1_790_000_000_123_456_789
@@ -80,6 +82,12 @@ def refusals(count: int, game_id: str = "game-1") -> list[Refusal]:
         )
         for number in range(count)
     ]
+
+
+def checkpoint_of(size: int, root: bytes, *, name: str = "seven.example/log") -> Checkpoint:
+    """A checkpoint with a signature that nobody checks."""
+    text = format_checkpoint(CheckpointBody("seven.example/log", size, root))
+    return Checkpoint(size, format_note(Note(text, (Signature(name, b"\1\2\3\4", bytes(64)),))))
 
 
 def random_commit(store: LogStore, random: Random, games: Sequence[Sequence[Entry]]) -> Iterator[Batch]:

@@ -25,7 +25,7 @@ def test_any_file_name_will_do(tmp_path: Path, name: str) -> None:
     store = DuckStore(tmp_path / name)
     appended(store, batch_of(game(1)))
     store.close()
-    assert [file.name for file in tmp_path.iterdir()] == [name]
+    assert sorted(file.name for file in tmp_path.iterdir()) == [name, f"{name}.head"]
     store = DuckStore(tmp_path / name, is_read_only=True)
     assert list(store.read_game("game-1")) == as_stored(game(1))
     store.close()
@@ -120,7 +120,16 @@ def test_every_table_and_column_is_described(path: Path) -> None:
         SELECT table_name, column_name, comment FROM duckdb_columns() WHERE schema_name = 'log'
     """).fetchall()
     connection.close()
-    assert {name for name, _ in tables} == {"events", "games", "endings", "refusals", "migrations"}
+    assert {name for name, _ in tables} == {
+        "events",
+        "games",
+        "endings",
+        "refusals",
+        "migrations",
+        "tree",
+        "checkpoints",
+        "incidents",
+    }
     assert [name for *name, comment in [*tables, *columns] if not comment] == []
 
 
@@ -206,4 +215,7 @@ def _everything(store: LogStore) -> list[object]:
         [list(store.endings(entry.game_id)) for entry in games],
         [(store.head(entry.game_id), store.game(entry.game_id)) for entry in games],
         list(store.refusals()),
+        store.refusal_count(),
+        store.tree_head(),
+        store.tile(0, 0, min(store.position(), 256)),
     ]

@@ -11,6 +11,7 @@ import pytest
 from heptalog.replay.errors import Code, Unavailable
 from heptalog.service.store.duck import DuckStore
 from heptalog.service.store.duck_write import write
+from heptalog.service.store.space import Space
 from tests.contract.given import appended, as_stored, begin, fill, game, refusals
 from tests.support.recording import batch_of
 
@@ -138,6 +139,92 @@ def test_readers_do_not_wait_for_the_writer_nor_see_what_it_has_not_finished(
         may_go_on.set()
         writer.join(60)
     assert list(store.read_all()) == as_stored([*written, *game(2)])
+    store.close()
+
+
+def test_the_name_of_a_new_write_ahead_log_is_durable_too(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The engine makes one after each time that it has put the file in order."""
+    synced: list[Path] = []
+    monkeypatch.setattr("heptalog.service.store.duck.sync_folder", synced.append)
+    monkeypatch.setattr("heptalog.service.store.duck.REST_SIZE", 1)
+    store = DuckStore(path)
+    for number in range(3):
+        appended(store, begin(number))
+        appended(store, batch_of(game(number)[1:3]))
+        assert synced == [path.parent] * (number + 1)
+        store.rest()
+    store.close()
+
+
+def test_where_that_name_cannot_be_synced_nothing_is_acknowledged(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(folder: Path) -> None:
+        raise OSError(5, "Input/output error")
+
+    store = DuckStore(path)
+    with monkeypatch.context() as patch:
+        patch.setattr("heptalog.service.store.duck.sync_folder", fail)
+        with pytest.raises(Unavailable) as caught:
+            store.append([begin(1)])
+    assert caught.value.code is Code.WRITE_FAILED
+    assert store.position() == 1
+    appended(store, begin(2))
+    store.close()
+
+
+def test_an_idle_moment_puts_the_file_in_order(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A reader in the middle of its work goes on; and a small write-ahead log is left alone."""
+    store = DuckStore(path)
+    written = fill(store, [game(number, length=200) for number in range(10)], size=200)
+    wal = path.with_name(path.name + ".wal")
+    size = wal.stat().st_size
+    store.rest()
+    assert wal.stat().st_size == size
+    monkeypatch.setattr("heptalog.service.store.duck.REST_SIZE", 1)
+    reader = store.read_all()
+    first = next(reader)
+    store.rest()
+    assert not wal.exists()
+    assert [first, *reader] == as_stored(written)
+    store.rest()
+    appended(store, begin(90))
+    store.close()
+    store.rest()
+    store = DuckStore(path)
+    assert store.position() == len(written) + 1
+    store.close()
+
+
+def test_an_idle_moment_without_room_is_let_pass(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a disk that fills up in the middle of a checkpoint the engine would be of no further use."""
+    monkeypatch.setattr("heptalog.service.store.duck.REST_SIZE", 1)
+    room = [1 << 40]
+    store = DuckStore(path, space=lambda _: Space(1 << 40, room[0]))
+    appended(store, begin(1))
+    wal = path.with_name(path.name + ".wal")
+    room[0] = 2 * wal.stat().st_size - 1
+    store.rest()
+    assert wal.exists()
+    room[0] += 1
+    store.rest()
+    assert not wal.exists()
+    store.close()
+
+
+def test_an_idle_moment_that_fails_says_so(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("heptalog.service.store.duck.REST_SIZE", 1)
+    store = DuckStore(path)
+    appended(store, begin(1))
+    for error, is_broken in ((duckdb.TransactionException("no"), False), (duckdb.FatalException("full"), True)):
+        writer = store._writer
+        _replace_writer(store, Faulty(writer, "CHECKPOINT", error))
+        with pytest.raises(Unavailable):
+            store.rest()
+        _replace_writer(store, writer)
+        assert store.is_broken is is_broken
+    store.rest()
+    store.close()
+    store = DuckStore(path)
+    assert list(store.read_all()) == as_stored(game(1)[:1])
     store.close()
 
 

@@ -69,20 +69,6 @@ def test_a_write_ahead_log_that_is_damaged_in_the_middle_is_corrupt(path: Path, 
     assert wal.read_bytes() == damaged
 
 
-def test_a_write_ahead_log_with_a_torn_end_gives_every_whole_commit(path: Path) -> None:
-    """The last commit was never acknowledged: its sync had not returned."""
-    wal = _killed(path)
-    whole = DuckStore(path, is_read_only=True)
-    stored = list(whole.read_all())
-    whole.close()
-    os.truncate(wal, wal.stat().st_size - 3)
-    store = DuckStore(path)
-    found = list(store.read_all())
-    assert 0 < len(found) < len(stored)
-    assert found == stored[: len(found)]
-    store.close()
-
-
 def _killed(path: Path) -> Path:
     """Make a database whose writer was killed after seven commits; where its write-ahead log is."""
     command = [sys.executable, "-m", "tests.contract.writing", str(path), "7"]

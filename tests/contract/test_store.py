@@ -180,6 +180,14 @@ def test_what_contradicts_itself_is_our_own_bug(store: LogStore) -> None:
     assert store.position() == 0
 
 
+def test_a_rest_changes_nothing_that_is_read(store: LogStore) -> None:
+    store.rest()
+    written = fill(store, [game(1), game(2)])
+    store.rest()
+    assert list(store.read_all()) == as_stored(written)
+    appended(store, begin(3))
+
+
 def test_a_closed_store_does_nothing(store: LogStore) -> None:
     appended(store, begin(1))
     store.close()

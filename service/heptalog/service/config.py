@@ -32,10 +32,13 @@ class Settings(Struct, frozen=True):
     database: str
     host: str = "127.0.0.1"
     port: int = 0  # 0 is any free one
+    reserve_bytes: int | None = None  # left free on the disk by appends; absent, the smaller of 512 MiB and a twentieth
     group_events_max: int = 1000  # events in one commit
+    rest_seconds: float = 2.0  # without appends, then the store may put itself in order
     queue_max: int = 4096  # appends waiting for the writer
     live_events_max: int = 400_000  # events of games kept ready in memory, about 0.6 KB each
     reader_threads: int = 4
     calls_max: int = 1024  # at work at once
     grace_seconds: float = 10.0  # for running calls at the end
+    checkpoint_seconds: float = 60.0  # between two looks at whether there is something new to sign
     health_seconds: float = 1.0  # between two looks at whether the service can still work

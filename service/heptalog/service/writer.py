@@ -42,9 +42,11 @@ class Writer:
         self._live = live
         self._handler = handler
         self._group_events_max = settings.group_events_max
+        self._rest_seconds = settings.rest_seconds
         self._jobs: queue.Queue[Job | None] = queue.Queue(settings.queue_max)
         self._is_draining = False
         self._is_broken = False
+        self._is_full = False
         # Whoever is let in before the end is also queued before it.
         self._gate = Lock()
         self._commits = 0
@@ -114,9 +116,21 @@ class Writer:
             with suppress(InvalidStateError):
                 job.future.set_exception(Unavailable(Code.WRITE_FAILED, rule="api"))
 
+    def _next_job(self) -> Job | None:
+        """What has been queued first; while there is nothing the store may put itself in order."""
+        while True:
+            try:
+                return self._jobs.get(timeout=self._rest_seconds)
+            except queue.Empty:
+                pass
+            try:
+                self._store.rest()
+            except HeptalogError as error:
+                _log.error("the store could not be put in order: %s", error)
+
     def _next_group(self) -> tuple[list[Job], bool]:
         """What waits now, at least one job, as many events as one commit takes; and whether that is the end."""
-        job = self._jobs.get()
+        job = self._next_job()
         group: list[Job] = []
         events = 0
         while job is not None:
@@ -143,8 +157,9 @@ class Writer:
             try:
                 results = self._store.append(batches, refusals)
             except Exception as error:  # noqa: BLE001  # whatever it was, nothing of this commit is durable
-                self._fail(group, error)
+                self._fail(group, {batch.game_id for batch in batches}, error)
                 return
+            self._is_full = False
         self._settle(group, results)
         self._commits += 1
         if self._commits % _SHRINK_EVERY == 0:
@@ -218,14 +233,22 @@ class Writer:
         self._handler.forget([job.append.game_id])
         job.outcome = error
 
-    def _fail(self, group: list[Job], error: Exception) -> None:
-        _log.error("a commit failed: %s", error)
+    def _fail(self, group: list[Job], touched: set[str], error: Exception) -> None:
+        """Nothing of this commit is durable, which had events of the games `touched`."""
+        is_full = isinstance(error, HeptalogError) and error.code is Code.DISK_RESERVE
+        # A full disk meets every append, and is told of once.
+        if not (is_full and self._is_full):
+            _log.error("a commit failed: %s", error)
+        self._is_full = is_full
         self._handler.forget({job.append.game_id for job in group})
         failure = error if isinstance(error, HeptalogError) else Unavailable(Code.WRITE_FAILED, rule="api")
         for job in group:
             receipt = self._receipt_without(job.outcome)
             if receipt is not None:
                 job.future.set_result(receipt)
+            elif is_full and isinstance(job.outcome, Refused) and job.append.game_id not in touched:
+                # The rules say no whether or not there is room to keep that they did.
+                job.future.set_exception(job.outcome)
             else:
                 # One each: who is given it may write into it.
                 job.future.set_exception(copy(failure))

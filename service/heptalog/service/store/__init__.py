@@ -9,6 +9,8 @@ position, 1, 2, 3 … without gaps, given inside the commit. The promises, each 
 - Nothing is visible to any reader before it is durable, and a record is never changed, moved or removed.
 - What is read is what was written, byte for byte.
 - Readers do not wait for the writer, and each sees one moment from beginning to end.
+- All events are the leaves of one Merkle tree (`heptalog.replay.evidence.merkle`), and `tree_head` is that of a log
+  that is durable. What is durable never changes, so a tile or a root of an earlier size needs no moment of its own.
 - `append` is called from one thread at a time; everything else from any thread.
 
 A shared log on another engine keeps the same promises behind the same interface; nothing here names an engine.
@@ -83,6 +85,20 @@ class Refusal(Struct, frozen=True):
     code: str
     rule: str
     content: bytes  # the event as it was asked for, in canonical protobuf
+
+
+class TreeHead(Struct, frozen=True):
+    """The Merkle tree over all events at one size: how many there are, which is the last position, and their root."""
+
+    size: int
+    root: bytes
+
+
+class Checkpoint(Struct, frozen=True):
+    """A signed tree head: the whole note, and the size that it says."""
+
+    size: int
+    note: str
 
 
 class GameEntry(Struct, frozen=True):
@@ -188,8 +204,43 @@ class LogStore(Protocol):
         """The same of several games; one that is not there, or that goes on, has none."""
         ...
 
-    def refusals(self, game_id: str = "") -> Iterator[Refusal]:
-        """What was refused, oldest first; of one game, or of all."""
+    def refusals(self, game_id: str = "", *, after: int = 0) -> Iterator[Refusal]:
+        """What was refused, oldest first, without the first `after` of them; of one game, or of all."""
+        ...
+
+    def refusal_count(self) -> int:
+        """How many refusals there are."""
+        ...
+
+    def tree_head(self) -> TreeHead:
+        """The Merkle tree over all that is durable."""
+        ...
+
+    def tile(self, level: int, index: int, width: int) -> list[bytes]:
+        """The first `width` entries, at most 256, of a tile: complete subtrees of 256**level leaves each.
+
+        Entry i is the hash of the one with the number 256 * index + i. Raises NotFound (POSITION_AFTER_HEAD) where not
+        all of them are complete.
+        """
+        ...
+
+    def keep_checkpoint(self, checkpoint: Checkpoint) -> None:
+        """Keep it durably. A later note of the same size takes the place of an earlier one for who reads."""
+        ...
+
+    def checkpoints(self, *, after: int = 0) -> Iterator[Checkpoint]:
+        """The checkpoints of a greater size than `after`, ascending, one of each size.
+
+        Not those that hold no longer, because events were lost and somebody let the log go on without them.
+        """
+        ...
+
+    def void_names(self) -> frozenset[str]:
+        """The names under which checkpoints were signed that hold no longer; the log signs under none of them."""
+        ...
+
+    def rest(self) -> None:
+        """Use a moment in which nobody appends to put things in order. Raises Unavailable where that fails."""
         ...
 
     def close(self) -> None:

@@ -3,10 +3,12 @@
 from collections.abc import Sequence
 
 from heptalog.replay.codec import hash_in
-from heptalog.replay.errors import Code, Conflict
+from heptalog.replay.errors import Code, Conflict, Corrupt, NotFound
 from heptalog.replay.events import GameStarted, snake_name
 from heptalog.replay.evidence.chain import GENESIS
-from heptalog.service.store import NO_GAME, Batch, Head
+from heptalog.replay.evidence.checkpoints import checkpoint_in
+from heptalog.replay.evidence.merkle import TILE_HEIGHT, TILE_WIDTH, Nodes, root_at
+from heptalog.service.store import NO_GAME, Batch, Checkpoint, Head, TreeHead
 
 
 def conflict(batch: Batch, head: Head | None) -> Conflict | None:
@@ -35,6 +37,26 @@ def assert_shape(batches: Sequence[Batch]) -> None:
             assert 0 <= ending.sequence - batch.expected - 1 < len(batch.entries), (
                 "an ending is of an event of its batch"
             )
+
+
+def check_tile(level: int, index: int, width: int, *, size: int) -> None:
+    """Raise NotFound where the first `width` entries of a tile are not all complete in a log of this size."""
+    assert level >= 0, "a tile has a level"
+    assert index >= 0, "a tile has a number"
+    assert 0 < width <= TILE_WIDTH, "a tile has one entry or more, and no more than its width"
+    if (TILE_WIDTH * index + width) << TILE_HEIGHT * level > size:
+        raise NotFound(Code.POSITION_AFTER_HEAD, rule="api", head=size)
+
+
+def check_checkpoint(checkpoint: Checkpoint, tree: TreeHead, nodes: Nodes) -> None:
+    """Raise Corrupt where a checkpoint is not of this log, and Malformed where it is none.
+
+    Who signed it is for others to check; but what is kept is held against the log whenever it is opened.
+    """
+    body = checkpoint_in(checkpoint.note)
+    assert body.size == checkpoint.size, "a checkpoint has the size that it says"
+    if body.size > tree.size or root_at(body.size, nodes) != body.root:
+        raise Corrupt(Code.CHECKPOINT_DIFFERS, rule="evidence", size=body.size)
 
 
 def ruleset_of(started: GameStarted) -> str:

@@ -2,56 +2,76 @@
 
 One writer, one commit at a time; the head of each live game is in memory, so that an append asks the database nothing.
 What is in memory is only ever what is durable: it changes after COMMIT has returned, and a commit that fails makes the
-store forget all of it and ask the database again. Readers have connections of their own and wait for nobody.
+store forget all of it and ask the database again. Then the head record beside the database is written and synced, and
+only then is anything acknowledged. Readers have connections of their own and wait for nobody.
 """
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
+from itertools import islice
 from pathlib import Path
 from threading import Lock
 from typing import Final
 from weakref import WeakSet
 
 import duckdb
-from msgspec import Struct
+from msgspec.structs import replace
 
 from heptalog.replay.errors import Code, Conflict, HeptalogError, Unavailable
-from heptalog.service.store import Batch, Ending, GameEntry, GameFilter, Head, Records, Refusal
-from heptalog.service.store.batches import assert_shape, conflict
+from heptalog.replay.evidence.merkle import nodes_from_tiles
+from heptalog.service.store import (
+    Batch,
+    Checkpoint,
+    Ending,
+    GameEntry,
+    GameFilter,
+    Head,
+    Records,
+    Refusal,
+    TreeHead,
+)
+from heptalog.service.store.batches import assert_shape, check_checkpoint, check_tile
+from heptalog.service.store.duck_counters import count
+from heptalog.service.store.duck_evidence import Evidence
 from heptalog.service.store.duck_faults import is_fatal, meaning
+from heptalog.service.store.duck_kept import Kept
+from heptalog.service.store.duck_live import Live, decided
 from heptalog.service.store.duck_read import NUMBER, Snapshot, nothing
-from heptalog.service.store.duck_write import Accepted, write
+from heptalog.service.store.duck_tree import load, tile, write_nodes
+from heptalog.service.store.duck_write import Accepted, write, write_checkpoint
+from heptalog.service.store.files import sync_folder
 from heptalog.service.store.migrate import USE, open_database
+from heptalog.service.store.opening import Guard
+from heptalog.service.store.space import Reserve, Space, space_at, wal_size
+from heptalog.service.store.tree import Tree
 
 # How many games are live at once: beyond that the one longest untouched is forgotten, and looked up when it goes on.
 LIVE_MAX: Final = 65_536
-
-_COUNTERS: Final = """
-    SELECT (SELECT coalesce(max(position), 0) FROM log.events),
-        (SELECT coalesce(max(game_number), 0) FROM log.games),
-        (SELECT coalesce(max(refusal_number), 0) FROM log.refusals)
-"""
-
-
-class _Live(Struct, frozen=True):
-    number: int
-    head: Head
-
-
-class _Counters(Struct, frozen=True):
-    """The last number given of each kind."""
-
-    position: int
-    game_number: int
-    refusal_number: int
+# So large a write-ahead log is put in order in an idle moment, so that a busy one need not wait for more.
+REST_SIZE: Final = 1024 * 1024  # bytes
 
 
 class DuckStore:
     """A LogStore in one file. Any number of processes may read it, or one writes and reads it."""
 
-    def __init__(self, path: str | os.PathLike[str], *, is_read_only: bool = False) -> None:
-        """Open it; a missing file is made, unless it is only to be read."""
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        is_read_only: bool = False,
+        is_checked: bool = True,
+        reserve_bytes: int | None = None,
+        clock: Callable[[], int] = time.time_ns,
+        space: Callable[[Path], Space] = space_at,
+    ) -> None:
+        """Open it; a missing file is made, unless it is only to be read.
+
+        Raises Corrupt where it is shorter than its head record, or another log. For reading it can be opened all the
+        same: not `is_checked`. `reserve_bytes` is what appends leave free on its disk; absent, as `space` says.
+        """
+        assert is_checked or is_read_only, "who writes has looked first"
         self.path: Final = Path(path).resolve()
         self._is_read_only = is_read_only
         self._is_closed = False
@@ -59,20 +79,33 @@ class DuckStore:
         self._writing = Lock()
         self._opening = Lock()
         self._finding = Lock()
+        self._loading = Lock()
+        self._clock = clock
+        self._evidence: Evidence | None = None  # in the hands of who writes
         self._snapshots: WeakSet[Snapshot] = WeakSet()
-        self._live: dict[str, _Live] = {}
+        self._live: dict[str, Live] = {}
+        self._reserve = Reserve(self.path, reserve_bytes, space=space)
+        guard = Guard(self.path, clock, is_checked=is_checked)
         # Only ever asked for further connections, by one thread at a time.
-        self._root = open_database(self.path, is_read_only=is_read_only)
+        self._root = open_database(self.path, is_read_only=is_read_only, guard=guard)
+        self._tree = guard.tree
         self._writer = self._root.cursor()
         self._finder = self._root.cursor()
         try:
             self._writer.execute(USE)
             self._finder.execute(USE)
-            self._counters = self._count()
+            self._counters = count(self._writer)
+            if not is_read_only:
+                self._evidence = Evidence(self.path, *guard.found, clock)
+                if self._evidence.tree.is_due:
+                    self._store_nodes()
         except duckdb.Error as error:
             fault = self._meaning(error)
             self.close()
             raise fault from error
+        except BaseException:
+            self.close()
+            raise
 
     @property
     def is_broken(self) -> bool:
@@ -81,13 +114,18 @@ class DuckStore:
     def append(self, batches: Sequence[Batch], refusals: Sequence[Refusal] = ()) -> list[Head | Conflict]:
         assert_shape(batches)
         with self._writing:
-            self._check_open()
-            if self._is_read_only:
-                raise Unavailable(Code.WRITE_FAILED, path=str(self.path), problem="opened for reading only")
-            answers, accepted, live = self._decide(batches)
+            self._check_writable()
+            live = self._look_up(dict.fromkeys(batch.game_id for batch in batches))
+            answers, accepted = decided(batches, live, self._counters)
             if accepted or refusals:
+                self._reserve.check(sum(len(entry.record) for item in accepted for entry in item.batch.entries))
                 self._commit(accepted, refusals)
-                self._remember(accepted, live, len(refusals))
+                try:
+                    self._remember(accepted, live, len(refusals))
+                except BaseException:
+                    # It is durable, and nobody was told: opening the store again puts that in order.
+                    self._is_broken = True
+                    raise
             return answers
 
     def head(self, game_id: str) -> Head | None:
@@ -137,11 +175,66 @@ class DuckStore:
         with closing(self._snapshot()) as snapshot:
             return snapshot.endings_of(game_ids)
 
-    def refusals(self, game_id: str = "") -> Iterator[Refusal]:
-        return self._snapshot().refusals(game_id)
+    def refusals(self, game_id: str = "", *, after: int = 0) -> Iterator[Refusal]:
+        if game_id:
+            return islice(self._snapshot().refusals(game_id, 0), after, None)
+        return self._snapshot().refusals(game_id, after)
+
+    def refusal_count(self) -> int:
+        self._check_open()
+        return self._counters.refusal_number
+
+    def tree_head(self) -> TreeHead:
+        return self._loaded().head
+
+    def tile(self, level: int, index: int, width: int) -> list[bytes]:
+        tree = self._loaded()
+        # Before the moment is taken: it has at least as much.
+        check_tile(level, index, width, size=tree.head.size)
+        with closing(self._snapshot()) as snapshot:
+            return tile(snapshot.rows, tree, level, index, width)
+
+    def keep_checkpoint(self, checkpoint: Checkpoint) -> None:
+        head = self.tree_head()
+        check_checkpoint(checkpoint, head, nodes_from_tiles(self.tile, size=head.size))
+        with self._writing:
+            self._check_writable()
+            number = self._counters.checkpoint_number + 1
+            self._transact(lambda: write_checkpoint(self._writer, checkpoint, number, self._clock()))
+            self._counters = replace(self._counters, checkpoint_number=number)
+            if self._evidence is not None:
+                self._evidence.publish(checkpoint)
+
+    def checkpoints(self, *, after: int = 0) -> Iterator[Checkpoint]:
+        return self._snapshot().checkpoints(after)
+
+    def void_names(self) -> frozenset[str]:
+        with closing(self._snapshot()) as snapshot:
+            return snapshot.void_names()
+
+    def kept(self) -> Kept:
+        """All that is kept as it lies there, unchecked, at one moment; whoever asks for it closes it."""
+        with self._opening:
+            self._check_open()
+            return Kept(self._root.cursor(), self._meaning)
+
+    def rest(self) -> None:
+        with self._writing:
+            if self._evidence is None or self._is_closed or self._is_broken or wal_size(self.path) < REST_SIZE:
+                return
+            # On a disk that fills up in the middle of it the engine is of no further use, so there must be room.
+            if not self._reserve.has_room_twice(wal_size(self.path)):
+                return
+            self._store_nodes()
+            try:
+                self._writer.execute("CHECKPOINT")
+            except duckdb.Error as error:
+                self._forget(error)
+                raise self._meaning(error) from error
 
     def close(self) -> None:
         with self._writing:
+            self._store_nodes()
             with self._opening:
                 self._is_closed = True
                 snapshots = list(self._snapshots)
@@ -151,33 +244,12 @@ class DuckStore:
                 self._finder.close()
                 self._writer.close()
                 self._root.close()
+            if self._evidence is not None:
+                self._evidence.close()
 
     # The writer's side, one thread at a time.
 
-    def _decide(self, batches: Sequence[Batch]) -> tuple[list[Head | Conflict], list[Accepted], dict[str, _Live]]:
-        """The answer to each batch, those that go in, and the games as they are when they have."""
-        live = self._look_up(dict.fromkeys(batch.game_id for batch in batches))
-        position, game_number = self._counters.position, self._counters.game_number
-        answers: list[Head | Conflict] = []
-        accepted: list[Accepted] = []
-        for batch in batches:
-            game = live.get(batch.game_id)
-            refusal = conflict(batch, game.head if game else None)
-            if refusal is not None:
-                answers.append(refusal)
-                continue
-            if game is None:
-                game_number += 1
-            number = game.number if game else game_number
-            accepted.append(Accepted(batch, number, position + 1))
-            position += len(batch.entries)
-            last = batch.entries[-1].event
-            head = Head(last.sequence, last.hash, position)
-            live[batch.game_id] = _Live(number, head)
-            answers.append(head)
-        return answers, accepted, live
-
-    def _look_up(self, game_ids: Iterable[str]) -> dict[str, _Live]:
+    def _look_up(self, game_ids: Iterable[str]) -> dict[str, Live]:
         """Those of these games that there are."""
         found = {game_id: self._live.get(game_id) for game_id in game_ids}
         live = {game_id: game for game_id, game in found.items() if game is not None}
@@ -186,28 +258,46 @@ class DuckStore:
         if numbers:
             with closing(self._snapshot()) as snapshot:
                 heads = snapshot.heads_of(list(numbers.values()))
-            live |= {game_id: _Live(number, heads[number]) for game_id, number in numbers.items()}
+            live |= {game_id: Live(number, heads[number]) for game_id, number in numbers.items()}
         return live
 
     def _commit(self, accepted: Sequence[Accepted], refusals: Sequence[Refusal]) -> None:
-        try:
-            self._writer.execute("BEGIN")
+        tree = self._loaded()
+        nodes = tree.waiting if tree.is_due else ()
+
+        def write_all() -> None:
             write(self._writer, accepted, refusals, self._counters.refusal_number + 1)
+            if nodes:
+                write_nodes(self._writer, nodes)
+
+        self._transact(write_all)
+        tree.stored(nodes)
+
+    def _transact(self, work: Callable[[], None]) -> None:
+        """Do this in one transaction. Raises Unavailable where it is not durable, or nobody knows whether it is."""
+        try:
+            is_first = not wal_size(self.path)
+            self._writer.execute("BEGIN")
+            work()
             self._writer.execute("COMMIT")
-        except duckdb.Error as error:
+            if is_first:
+                # The engine syncs the write-ahead log that it begins here, but not its name.
+                sync_folder(self.path.parent)
+        except (duckdb.Error, OSError) as error:
             self._forget(error)
             raise Unavailable(Code.WRITE_FAILED, path=str(self.path), problem=type(error).__name__) from error
         except BaseException as error:
             self._forget(error)
             raise
 
-    def _remember(self, accepted: Sequence[Accepted], live: dict[str, _Live], refusal_count: int) -> None:
-        """Take over what is durable now."""
+    def _remember(self, accepted: Sequence[Accepted], live: dict[str, Live], refusal_count: int) -> None:
+        """Take over what is durable now, and say in the head record that it is."""
         counters = self._counters
-        self._counters = _Counters(
-            counters.position + sum(len(item.batch.entries) for item in accepted),
-            max([counters.game_number, *(item.game_number for item in accepted)]),
-            counters.refusal_number + refusal_count,
+        self._counters = replace(
+            counters,
+            position=counters.position + sum(len(item.batch.entries) for item in accepted),
+            game_number=max([counters.game_number, *(item.game_number for item in accepted)]),
+            refusal_number=counters.refusal_number + refusal_count,
         )
         for item in accepted:
             # Put last, so that the first is the one longest untouched.
@@ -215,6 +305,17 @@ class DuckStore:
             self._live[item.batch.game_id] = live[item.batch.game_id]
         while len(self._live) > LIVE_MAX:
             del self._live[next(iter(self._live))]
+        if accepted and self._evidence is not None:
+            self._evidence.extend(entry.event.hash for item in accepted for entry in item.batch.entries)
+
+    def _store_nodes(self) -> None:
+        """Write what waits of the tree by itself; where that fails it is made again at the next opening."""
+        evidence = self._evidence
+        nodes = () if evidence is None or self._is_closed or self._is_broken else evidence.tree.waiting
+        if evidence is not None and nodes:
+            with suppress(Unavailable):
+                self._transact(lambda: write_nodes(self._writer, nodes))
+                evidence.tree.stored(nodes)
 
     def _forget(self, error: BaseException) -> None:
         """Roll back, and ask the database what is true: nothing, half a word or all of it may have reached the disk."""
@@ -222,17 +323,27 @@ class DuckStore:
         try:
             with suppress(duckdb.Error):  # the engine has rolled back already
                 self._writer.execute("ROLLBACK")
-            self._counters = self._count()
-        except duckdb.Error:
+            self._counters = count(self._writer)
+            if self._evidence is not None:
+                tree = load(lambda *question: self._writer.execute(*question).fetchall(), self._counters.position)
+                self._evidence.replace(tree)
+        except (duckdb.Error, HeptalogError):
             self._is_broken = True
         if isinstance(error, duckdb.Error) and is_fatal(error):
             self._is_broken = True
 
-    def _count(self) -> _Counters:
-        (row,) = self._writer.execute(_COUNTERS).fetchall()
-        return _Counters(*row)
-
     # The readers' side, any thread.
+
+    def _loaded(self) -> Tree:
+        """The tree, which a store that is only read may load when it is asked for."""
+        self._check_open()
+        if self._evidence is not None:
+            return self._evidence.tree
+        with self._loading:
+            if self._tree is None:
+                with closing(self._snapshot()) as snapshot:
+                    self._tree = load(snapshot.rows, snapshot.position)
+            return self._tree
 
     def _number(self, game_id: str) -> int | None:
         """A game's number, by one question without a moment: most games that are asked for like this are new."""
@@ -254,6 +365,11 @@ class DuckStore:
             snapshot = Snapshot(self._root.cursor(), known=known, translate=self._meaning)
             self._snapshots.add(snapshot)
         return snapshot
+
+    def _check_writable(self) -> None:
+        self._check_open()
+        if self._is_read_only:
+            raise Unavailable(Code.WRITE_FAILED, path=str(self.path), problem="opened for reading only")
 
     def _check_open(self) -> None:
         if self._is_closed:

@@ -15,7 +15,7 @@ import duckdb
 from heptalog.replay.codec import decode, hash_in
 from heptalog.replay.errors import Code, Corrupt, HeptalogError, Unavailable
 from heptalog.replay.events import GameStarted, Options, Player, Tag
-from heptalog.service.store import Ending, GameEntry, GameFilter, Head, Records, Refusal, Status, Stored
+from heptalog.service.store import Checkpoint, Ending, GameEntry, GameFilter, Head, Records, Refusal, Status, Stored
 from heptalog.service.store.migrate import USE
 
 # The first piece is small, so that it is there at once; the others are large, so that the rest is fast.
@@ -25,6 +25,8 @@ PIECE_MAX: Final = 16_384
 NAMES_MAX: Final = 65_536
 # How many whole games are read with one question.
 GAMES_AT_ONCE: Final = 64
+# A checkpoint has up to a few KB of signatures.
+CHECKPOINTS_AT_ONCE: Final = 256
 
 Row: TypeAlias = tuple[Any, ...]
 Translate: TypeAlias = Callable[[duckdb.Error], Exception]
@@ -101,6 +103,12 @@ _REFUSALS: Final = """
     WHERE refusal_number > $after AND ($game_id = '' OR game_id = $game_id)
     ORDER BY refusal_number LIMIT $limit
 """
+_CHECKPOINTS: Final = """
+    SELECT size, arg_max(note, checkpoint_number) FROM log.checkpoints
+    WHERE size > ? AND NOT EXISTS (FROM log.incidents WHERE void_after < size AND checkpoint_number <= checkpoints_kept)
+    GROUP BY size ORDER BY size LIMIT ?
+"""
+_VOID_NAMES: Final = "SELECT DISTINCT unnest(void_names) FROM log.incidents"
 
 
 class Snapshot:
@@ -273,9 +281,22 @@ class Snapshot:
             found.setdefault(number, []).append(Ending(sequence, _status(status), tuple(scores), tuple(winners)))
         return {game_id: tuple(found.get(numbers.get(game_id, 0), ())) for game_id in game_ids}
 
-    def refusals(self, game_id: str) -> Iterator[Refusal]:
-        """What was refused."""
-        after = 0
+    def checkpoints(self, after: int) -> Iterator[Checkpoint]:
+        """The checkpoints of a greater size, the last note of each."""
+        try:
+            while rows := self.rows(_CHECKPOINTS, [after, CHECKPOINTS_AT_ONCE]):
+                for size, note in rows:
+                    yield Checkpoint(size, note)
+                after = rows[-1][0]
+        finally:
+            self.close()
+
+    def void_names(self) -> frozenset[str]:
+        """The names under which checkpoints were signed that hold no longer."""
+        return frozenset(name for (name,) in self.rows(_VOID_NAMES))
+
+    def refusals(self, game_id: str, after: int) -> Iterator[Refusal]:
+        """What was refused, after so many refusals of any game."""
         try:
             while rows := self.rows(_REFUSALS, {"after": after, "game_id": game_id, "limit": PIECE_MAX}):
                 for _, refused_game, sequence, microseconds, nanoseconds, *rest in rows:

@@ -1,6 +1,7 @@
 """How one commit is written: columns, never rows, into the tables of `migrations/0001_log.sql`.
 
-Events go in as numpy arrays, the fastest way there is from a hundred on; the few rows of the other tables as lists.
+What the columns beside a record say is in `kept`, for here and for whoever holds them against the record. Events go in
+as numpy arrays, the fastest way there is from a hundred on; the few rows of the other tables as lists.
 Columns hold no None, because the engine guesses a column's type from some of its values: what is absent is 0, -1 or
 empty here, and becomes NULL in the statement.
 """
@@ -11,13 +12,10 @@ from typing import Any, Final
 import duckdb
 import numpy as np
 from msgspec import Struct
-from msgspec.json import encode
 from numpy.typing import NDArray
 
-from heptalog.replay.events import GameStarted, camel_name
-from heptalog.replay.gamefile import options_given
-from heptalog.service.store import Batch, Entry, Refusal
-from heptalog.service.store.batches import rules_version_of, ruleset_of
+from heptalog.service.store import Batch, Checkpoint, Ending, Entry, Refusal
+from heptalog.service.store.kept import EVENT_COLUMNS, ending_columns, event_columns, game_columns
 
 _EVENTS: Final = """
     INSERT INTO log.events
@@ -39,12 +37,34 @@ _ENDINGS: Final = """
     SELECT unnest($1::BIGINT[]), unnest($2::BIGINT[]), unnest($3::VARCHAR[]), unnest($4::BIGINT[][]),
         unnest($5::BIGINT[][]), make_timestamptz(nullif(unnest($6::BIGINT[]), 0))
 """
+_DERIVED: Final = """
+    INSERT INTO log.endings
+    SELECT game_number, sequence, status, scores, winners, make_timestamptz(nullif(recorded_at, 0))
+    FROM (
+        SELECT unnest($1::VARCHAR[]) AS game_id, unnest($2::BIGINT[]) AS sequence, unnest($3::VARCHAR[]) AS status,
+            unnest($4::BIGINT[][]) AS scores, unnest($5::BIGINT[][]) AS winners, unnest($6::BIGINT[]) AS recorded_at
+    )
+    JOIN log.games USING (game_id)
+"""
 _REFUSALS: Final = """
     INSERT INTO log.refusals
     SELECT unnest($1::BIGINT[]), unnest($2::VARCHAR[]), unnest($3::BIGINT[]), make_timestamptz(unnest($4::BIGINT[])),
         unnest($5::BIGINT[]), unnest($6::VARCHAR[]), unnest($7::VARCHAR[]), unnest($8::VARCHAR[]),
         unnest($9::VARCHAR[]), unnest($10::BLOB[])
 """
+
+
+# What stands in place of an absent value, and how a column is handed over.
+_FORMS: Final[dict[str, tuple[Any, Any]]] = {
+    "sequence": (None, np.int64),
+    "kind": (None, object),
+    "seat": (-1, np.int64),
+    "event_id": ("", object),
+    "occurred_at": (0, np.int64),
+    "recorded_at": (0, np.int64),
+    "recorded_by": ("", object),
+}
+_CHECKPOINTS: Final = "INSERT INTO log.checkpoints VALUES (?, ?, ?, make_timestamptz(?::BIGINT))"
 
 
 class Accepted(Struct, frozen=True):
@@ -73,6 +93,17 @@ def write(
     )
 
 
+def write_derived(connection: duckdb.DuckDBPyConnection, endings: Iterable[tuple[str, Ending, int]]) -> None:
+    """Insert endings that were derived after their events, each with its game and when its event was recorded."""
+    rows = ((game_id, *ending_columns(ending, recorded_at)) for game_id, ending, recorded_at in endings)
+    _write_rows(connection, _DERIVED, ((*columns, recorded_at or 0) for *columns, recorded_at in rows))
+
+
+def write_checkpoint(connection: duckdb.DuckDBPyConnection, checkpoint: Checkpoint, number: int, time: int) -> None:
+    """Insert it under its number, in the transaction of the caller."""
+    connection.execute(_CHECKPOINTS, [number, checkpoint.size, checkpoint.note, time // 1000])
+
+
 def _write_events(connection: duckdb.DuckDBPyConnection, accepted: Sequence[Accepted]) -> None:
     entries = [entry for item in accepted for entry in item.batch.entries]
     first = accepted[0].position
@@ -86,19 +117,19 @@ def _write_events(connection: duckdb.DuckDBPyConnection, accepted: Sequence[Acce
 
 
 def _event_columns(entries: list[Entry], position: int, game_numbers: NDArray[np.int64]) -> dict[str, Any]:
-    events = [entry.event for entry in entries]
+    columns = zip(*(event_columns(entry.event) for entry in entries), strict=True)
     return {
         "position": np.arange(position, position + len(entries)),
         "game_number": game_numbers,
-        "sequence": np.array([event.sequence for event in events], dtype=np.int64),
-        "kind": np.array([camel_name(type(event.body)) for event in events], dtype=object),
-        "seat": np.array([getattr(event.body, "seat", -1) for event in events], dtype=np.int64),
-        "event_id": np.array([event.event_id for event in events], dtype=object),
-        "occurred_at": np.array([event.occurred_at // 1000 for event in events], dtype=np.int64),
-        "recorded_at": np.array([event.recorded_at // 1000 for event in events], dtype=np.int64),
-        "recorded_by": np.array([event.recorded_by for event in events], dtype=object),
+        **{name: _array(name, column) for name, column in zip(EVENT_COLUMNS, columns, strict=True)},
         "event": np.array([entry.record for entry in entries], dtype=object),
     }
+
+
+def _array(name: str, column: tuple[Any, ...]) -> NDArray[Any]:
+    """A column without None."""
+    absent, kind = _FORMS[name]
+    return np.array([absent if value is None else value for value in column], dtype=kind)
 
 
 def _write_rows(connection: duckdb.DuckDBPyConnection, statement: str, rows: Iterable[tuple[object, ...]]) -> None:
@@ -109,37 +140,19 @@ def _write_rows(connection: duckdb.DuckDBPyConnection, statement: str, rows: Ite
 
 def _game_row(item: Accepted) -> tuple[object, ...]:
     first = item.batch.entries[0]
-    started = first.event.body
-    assert isinstance(started, GameStarted), "a game starts once, and first"
-    microseconds, nanoseconds = divmod(first.event.recorded_at, 1000)
-    return (
-        item.game_number,
-        item.batch.game_id,
-        ruleset_of(started),
-        rules_version_of(started),
-        started.tournament,
-        started.table,
-        [{"id": player.id, "name": player.name} for player in started.players],
-        encode(options_given(started.rules)).decode(),
-        [{"name": tag.name, "value": tag.value} for tag in started.tags],
-        microseconds,
-        nanoseconds,
-        first.record,
+    game_id, ruleset, version, tournament, table, players, options, tags, created_at, *rest = game_columns(
+        first.event, first.record
     )
+    absent = (tournament or "", table or "")
+    return (item.game_number, game_id, ruleset, version, *absent, players, options, tags, created_at or 0, *rest)
 
 
 def _ending_rows(item: Accepted) -> Iterable[tuple[object, ...]]:
     first = item.batch.expected + 1
     for ending in item.batch.endings:
         event = item.batch.entries[ending.sequence - first].event
-        yield (
-            item.game_number,
-            ending.sequence,
-            ending.status.value,
-            list(ending.scores),
-            list(ending.winners),
-            event.recorded_at // 1000,
-        )
+        *columns, recorded_at = ending_columns(ending, event.recorded_at)
+        yield (item.game_number, *columns, recorded_at or 0)
 
 
 def _refusal_row(refusal: Refusal, number: int) -> tuple[object, ...]:

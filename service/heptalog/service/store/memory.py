@@ -7,8 +7,29 @@ from msgspec import Struct, field
 
 from heptalog.replay.errors import Code, Conflict, Unavailable
 from heptalog.replay.events import GameStarted
-from heptalog.service.store import Batch, Ending, Entry, GameEntry, GameFilter, Head, Records, Refusal, Status, Stored
-from heptalog.service.store.batches import assert_shape, conflict, rules_version_of, ruleset_of
+from heptalog.replay.evidence.merkle import TILE_WIDTH, Frontier, leaf_hash, nodes_from_tiles
+from heptalog.service.store import (
+    Batch,
+    Checkpoint,
+    Ending,
+    Entry,
+    GameEntry,
+    GameFilter,
+    Head,
+    Records,
+    Refusal,
+    Status,
+    Stored,
+    TreeHead,
+)
+from heptalog.service.store.batches import (
+    assert_shape,
+    check_checkpoint,
+    check_tile,
+    conflict,
+    rules_version_of,
+    ruleset_of,
+)
 
 
 class _Game(Struct):
@@ -28,6 +49,9 @@ class MemoryStore:
         self._log: list[Stored] = []
         self._games: dict[str, _Game] = {}
         self._refusals: list[Refusal] = []
+        self._leaves: list[bytes] = []
+        self._tree = Frontier()
+        self._checkpoints: dict[int, Checkpoint] = {}
         self._is_closed = False
 
     @property
@@ -54,6 +78,8 @@ class MemoryStore:
             stored = Stored(len(self._log) + 1, batch.game_id, entry.event.sequence, entry.record)
             self._log.append(stored)
             game.records.append(stored)
+            self._leaves.append(leaf_hash(entry.event.hash))
+            self._tree.append(self._leaves[-1])
         game.endings.extend(batch.endings)
         game.head = head
         return head
@@ -118,10 +144,46 @@ class MemoryStore:
     def endings_of(self, game_ids: Sequence[str]) -> dict[str, tuple[Ending, ...]]:
         return {game_id: tuple(self.endings(game_id)) for game_id in game_ids}
 
-    def refusals(self, game_id: str = "") -> Iterator[Refusal]:
+    def refusals(self, game_id: str = "", *, after: int = 0) -> Iterator[Refusal]:
         with self._lock:
             self._check_open()
-            return iter([refusal for refusal in self._refusals if game_id in ("", refusal.game_id)])
+            return iter([refusal for refusal in self._refusals if game_id in ("", refusal.game_id)][after:])
+
+    def refusal_count(self) -> int:
+        with self._lock:
+            self._check_open()
+            return len(self._refusals)
+
+    def tree_head(self) -> TreeHead:
+        with self._lock:
+            self._check_open()
+            return TreeHead(self._tree.size, self._tree.root())
+
+    def tile(self, level: int, index: int, width: int) -> list[bytes]:
+        span = TILE_WIDTH**level
+        first = TILE_WIDTH * index * span
+        with self._lock:
+            self._check_open()
+            check_tile(level, index, width, size=len(self._leaves))
+            leaves = self._leaves[first : first + width * span]
+        return [_root(leaves[start : start + span]) for start in range(0, len(leaves), span)]
+
+    def keep_checkpoint(self, checkpoint: Checkpoint) -> None:
+        head = self.tree_head()
+        check_checkpoint(checkpoint, head, nodes_from_tiles(self.tile, size=head.size))
+        with self._lock:
+            self._checkpoints[checkpoint.size] = checkpoint
+
+    def checkpoints(self, *, after: int = 0) -> Iterator[Checkpoint]:
+        with self._lock:
+            self._check_open()
+            return iter([self._checkpoints[size] for size in sorted(self._checkpoints) if size > after])
+
+    def void_names(self) -> frozenset[str]:
+        return frozenset()
+
+    def rest(self) -> None:
+        pass
 
     def close(self) -> None:
         with self._lock:
@@ -130,6 +192,13 @@ class MemoryStore:
     def _check_open(self) -> None:
         if self._is_closed:
             raise Unavailable(Code.DRAINING)
+
+
+def _root(leaves: list[bytes]) -> bytes:
+    tree = Frontier()
+    for leaf in leaves:
+        tree.append(leaf)
+    return tree.root()
 
 
 def _span(records: list[Stored], start: int | None, *, limit: int, is_backwards: bool) -> Records:

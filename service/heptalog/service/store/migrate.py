@@ -1,11 +1,12 @@
 """Opening a database: made where there is none, brought up to date where it is older, not touched where it is not ours.
 
-A file is looked at read-only before it is opened for writing, so that one which is foreign, damaged or newer stays as
-it is, byte for byte. A new database is made beside its place and then linked there, whole: whatever happens in between,
-there is never half of one.
+A file is looked at read-only before it is opened for writing, so that one which is foreign, damaged, newer or shorter
+than its head record stays as it is, byte for byte. A new database is made beside its place and then linked there,
+whole: whatever happens in between, there is never half of one.
 """
 
 import os
+import time
 from importlib import resources
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,6 +17,8 @@ from msgspec import Struct
 
 from heptalog.replay.errors import Code, Unavailable
 from heptalog.service.store.duck_faults import meaning
+from heptalog.service.store.files import sync_folder
+from heptalog.service.store.opening import Guard
 
 # What the oldest engine that may read a new file understands, so that a downgrade stays possible.
 STORAGE_VERSION: Final = "v1.5.0"
@@ -46,21 +49,25 @@ class Migration(Struct, frozen=True):
     statements: str
 
 
-def open_database(path: Path, *, is_read_only: bool) -> duckdb.DuckDBPyConnection:
-    """A connection to an up-to-date database of ours. Raises Unavailable, or Corrupt where the file is damaged.
+def open_database(path: Path, *, is_read_only: bool, guard: Guard | None = None) -> duckdb.DuckDBPyConnection:
+    """A connection to an up-to-date database of ours.
 
-    Further connections made from it with `cursor` begin with `USE`, which they do not inherit.
+    Raises Unavailable, or Corrupt where the file is damaged or not what its head record says. Further connections made
+    from it with `cursor` begin with `USE`, which they do not inherit.
     """
+    guard = guard or Guard(path.resolve(), time.time_ns)
     try:
         if not path.exists():
+            guard.absent()
             if is_read_only:
                 raise Unavailable(Code.SOURCE_NOT_FOUND, path=str(path))
             _create(path)
         if not path.is_file():
             raise Unavailable(Code.SOURCE_UNREADABLE, path=str(path), problem="not a file")
-        connection = _connect(path, _ATTACH_READ_ONLY)
+        connection, count = look_into(path)
         try:
-            count = _applied(connection, path)
+            if not is_read_only or count == len(migrations()):
+                guard.look(connection, count, is_read_only=is_read_only)
         except BaseException:
             connection.close()
             raise
@@ -68,14 +75,29 @@ def open_database(path: Path, *, is_read_only: bool) -> duckdb.DuckDBPyConnectio
             return connection
         connection.close()
         if is_read_only:
-            raise Unavailable(
-                Code.SOURCE_UNREADABLE, path=str(path), problem="an older schema, not opened for writing yet"
-            )
-        return _open_for_writing(path)
+            problem = "it has an older schema: serve or import into it once, and it is brought up to date"
+            raise Unavailable(Code.SOURCE_UNREADABLE, path=str(path), problem=problem)
+        return _open_for_writing(path, guard)
     except duckdb.Error as error:
         raise meaning(error, path, is_open=False) from error
     except OSError as error:
         raise Unavailable(Code.SOURCE_UNREADABLE, path=str(path), problem=error.strerror or "") from error
+
+
+def look_into(path: Path) -> tuple[duckdb.DuckDBPyConnection, int]:
+    """A connection for reading to a database of ours, whatever its head record says, and the number of its schema.
+
+    Raises Unavailable, or Corrupt where the file is damaged. An older schema lacks the tables of later ones.
+    """
+    try:
+        connection = _connect(path, _ATTACH_READ_ONLY)
+        try:
+            return connection, _applied(connection, path)
+        except BaseException:
+            connection.close()
+            raise
+    except duckdb.Error as error:
+        raise meaning(error, path, is_open=False) from error
 
 
 def migrations() -> tuple[Migration, ...]:
@@ -118,17 +140,16 @@ def _create(path: Path) -> None:
             os.link(made, path)
         except FileExistsError:
             return
-    directory = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(directory)
-    finally:
-        os.close(directory)
+    sync_folder(path.parent)
 
 
-def _open_for_writing(path: Path) -> duckdb.DuckDBPyConnection:
+def _open_for_writing(path: Path, guard: Guard) -> duckdb.DuckDBPyConnection:
     connection = _connect(path, _ATTACH)
     try:
-        migrate(connection, migrations()[_applied(connection, path) :])
+        count = _applied(connection, path)
+        # Before the schema changes: one that has evidence has a head record too, whatever happens in between.
+        guard.hold(connection, count)
+        migrate(connection, migrations()[count:])
     except BaseException:
         connection.close()
         raise
