@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from heptalog.service.backup import parts, segments
 from heptalog.service.store import LogStore
 from heptalog.service.store.duck import DuckStore
 from heptalog.service.store.memory import MemoryStore
@@ -34,3 +35,17 @@ def each_service(store: LogStore) -> Iterator[Service]:
     """A running server over either store."""
     with Service(store) as running:
         yield running
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Where a backup goes."""
+    return tmp_path / "backup"
+
+
+@pytest.fixture
+def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Parts and segments of a few rows each."""
+    monkeypatch.setattr(parts, "PART_BYTES", 1_500)
+    monkeypatch.setattr(parts, "ROWS_AT_ONCE", 2)
+    monkeypatch.setattr(segments, "SEGMENT_BYTES", 4_000)

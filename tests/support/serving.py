@@ -16,8 +16,21 @@ from heptalog.service.app import App
 from heptalog.service.client import AsyncClient, Client
 from heptalog.service.client.calls import Retries
 from heptalog.service.config import Settings, Surroundings
+from heptalog.service.evidence.keys import Keyring
 from heptalog.service.server import Server
-from heptalog.service.store import Batch, Ending, GameEntry, GameFilter, Head, LogStore, Records, Refusal, Stored
+from heptalog.service.store import (
+    Batch,
+    Checkpoint,
+    Ending,
+    GameEntry,
+    GameFilter,
+    Head,
+    LogStore,
+    Records,
+    Refusal,
+    Stored,
+    TreeHead,
+)
 
 T = TypeVar("T")
 # How long a test waits for what must happen; it is never waited for in vain.
@@ -71,6 +84,8 @@ class TriedStore:
         self.reader_count = 0
         self.reading_count = 0  # in all
         self.all_closed = Event()
+        self.rest_count = 0
+        self.has_rested = Event()
         self._before: Hold | None = None
         self._after: Hold | None = None
         self._reading: Hold | None = None
@@ -173,8 +188,31 @@ class TriedStore:
     def endings_of(self, game_ids: Sequence[str]) -> dict[str, tuple[Ending, ...]]:
         return self.inner.endings_of(game_ids)
 
-    def refusals(self, game_id: str = "") -> Iterator[Refusal]:
-        return self.inner.refusals(game_id)
+    def refusals(self, game_id: str = "", *, after: int = 0) -> Iterator[Refusal]:
+        return self.inner.refusals(game_id, after=after)
+
+    def refusal_count(self) -> int:
+        return self.inner.refusal_count()
+
+    def tree_head(self) -> TreeHead:
+        return self.inner.tree_head()
+
+    def tile(self, level: int, index: int, width: int) -> list[bytes]:
+        return self.inner.tile(level, index, width)
+
+    def keep_checkpoint(self, checkpoint: Checkpoint) -> None:
+        self.inner.keep_checkpoint(checkpoint)
+
+    def checkpoints(self, *, after: int = 0) -> Iterator[Checkpoint]:
+        return self.inner.checkpoints(after=after)
+
+    def void_names(self) -> frozenset[str]:
+        return self.inner.void_names()
+
+    def rest(self) -> None:
+        self.inner.rest()
+        self.rest_count += 1
+        self.has_rested.set()
 
     def close(self) -> None:
         self.inner.close()
@@ -184,11 +222,16 @@ class Service:
     """A server in a thread with an event loop of its own; clients are closed with it."""
 
     def __init__(
-        self, store: LogStore, *, settings: Settings | None = None, around: Surroundings | None = None
+        self,
+        store: LogStore,
+        *,
+        settings: Settings | None = None,
+        around: Surroundings | None = None,
+        keys: Keyring | None = None,
     ) -> None:
         self.store = TriedStore(store)
         self.settings = settings or Settings("")
-        self.app = App(self.store, self.settings, around or surroundings())
+        self.app = App(self.store, self.settings, around or surroundings(), keys)
         self._loop = asyncio.new_event_loop()
         self._thread = Thread(target=self._loop.run_forever, name="server", daemon=True)
         self._thread.start()

@@ -52,7 +52,7 @@ Global___BackupRequest: _TypeAlias = BackupRequest  # noqa: Y015
 
 @_typing.final
 class BackupResponse(_message.Message):
-    """BackupResponse is the next piece: first what the moment holds, then events, refusals and checkpoints."""
+    """BackupResponse is the next piece: first what the moment holds, then checkpoints, events and refusals."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -95,22 +95,28 @@ class BackupMoment(_message.Message):
     SIZE_FIELD_NUMBER: _builtins.int
     ROOT_FIELD_NUMBER: _builtins.int
     REFUSALS_FIELD_NUMBER: _builtins.int
+    ROOT_BEFORE_FIELD_NUMBER: _builtins.int
     size: _builtins.int
     """How many events there were, which is the position of the last."""
     root: _builtins.bytes
     """The root of the Merkle log at that size."""
     refusals: _builtins.int
-    """How many refusals there were."""
+    """How many refusals there were just before."""
+    root_before: _builtins.bytes
+    """The root at after_position, for who wants to know whether it is still the same log; empty where it has not so many
+    events, and then nothing follows.
+    """
     def __init__(
         self,
         *,
         size: _builtins.int = ...,
         root: _builtins.bytes = ...,
         refusals: _builtins.int = ...,
+        root_before: _builtins.bytes = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["refusals", b"refusals", "root", b"root", "size", b"size"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["refusals", b"refusals", "root", b"root", "root_before", b"root_before", "size", b"size"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

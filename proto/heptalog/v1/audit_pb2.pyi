@@ -309,7 +309,10 @@ class ExportBundleRequest(_message.Message):
 
     GAME_ID_FIELD_NUMBER: _builtins.int
     VIEWER_FIELD_NUMBER: _builtins.int
+    WITHHELD_FIELD_NUMBER: _builtins.int
     game_id: _builtins.str
+    withheld: _builtins.bool
+    """Leave out also what the rules have not shown when the game is over, which otherwise its end releases."""
     @_builtins.property
     def viewer(self) -> _games_pb2.Viewer:
         """Unset is the arbiter, who sees everything."""
@@ -319,10 +322,11 @@ class ExportBundleRequest(_message.Message):
         *,
         game_id: _builtins.str = ...,
         viewer: _games_pb2.Viewer | None = ...,
+        withheld: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["viewer", b"viewer"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["game_id", b"game_id", "viewer", b"viewer"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["game_id", b"game_id", "viewer", b"viewer", "withheld", b"withheld"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

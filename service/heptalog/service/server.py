@@ -1,6 +1,7 @@
 """The gRPC server: services, health and reflection on one loopback port, drained on SIGTERM."""
 
 import asyncio
+import logging
 import signal
 import socket
 from collections.abc import Callable
@@ -10,18 +11,33 @@ import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
-from heptalog.replay.errors import Code, Unavailable
+from heptalog.replay.errors import Code, HeptalogError, NotFound, Unavailable
+from heptalog.service.admin import AdminServicer
 from heptalog.service.app import App
+from heptalog.service.audit import AuditServicer
 from heptalog.service.config import MESSAGE_SIZE_MAX, Settings
+from heptalog.service.evidence.keys import Keyring
 from heptalog.service.games import GamesServicer
 from heptalog.service.log import LogServicer
 from heptalog.service.store.duck import DuckStore
 from heptalog.service.strict import Decoding
-from heptalog.v1 import games_pb2, games_pb2_grpc, log_pb2, log_pb2_grpc
+from heptalog.v1 import (
+    admin_pb2,
+    admin_pb2_grpc,
+    audit_pb2,
+    audit_pb2_grpc,
+    games_pb2,
+    games_pb2_grpc,
+    log_pb2,
+    log_pb2_grpc,
+)
 
 _GAMES = games_pb2.DESCRIPTOR.services_by_name["GamesService"].full_name
 _LOG = log_pb2.DESCRIPTOR.services_by_name["LogService"].full_name
-_NAMES = (_GAMES, _LOG)
+_AUDIT = audit_pb2.DESCRIPTOR.services_by_name["AuditService"].full_name
+_ADMIN = admin_pb2.DESCRIPTOR.services_by_name["AdminService"].full_name
+_NAMES = (_GAMES, _LOG, _AUDIT, _ADMIN)
+_log = logging.getLogger(__name__)
 
 
 class Server:
@@ -46,7 +62,7 @@ class Server:
             interceptors=(Decoding(),),
             maximum_concurrent_rpcs=settings.calls_max,
         )
-        self._watching: asyncio.Task[None] | None = None
+        self._tasks: list[asyncio.Task[None]] = []
         self.port = 0
 
     async def start(self) -> int:
@@ -55,6 +71,10 @@ class Server:
         games = GamesServicer(*parts, self._app.surroundings.new_id)
         games_pb2_grpc.add_GamesServiceServicer_to_server(games, self._server)
         log_pb2_grpc.add_LogServiceServicer_to_server(LogServicer(*parts), self._server)
+        admin_pb2_grpc.add_AdminServiceServicer_to_server(
+            AdminServicer(self._app.store, self._app.readers), self._server
+        )
+        audit_pb2_grpc.add_AuditServiceServicer_to_server(AuditServicer(self._app), self._server)
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
         reflection.enable_server_reflection((*_NAMES, health.SERVICE_NAME, reflection.SERVICE_NAME), self._server)
         try:
@@ -63,22 +83,38 @@ class Server:
             raise Unavailable(Code.PORT_IN_USE, rule="api", address=self._address) from error
         await self._server.start()
         await self._tell(health_pb2.HealthCheckResponse.SERVING)
-        self._watching = asyncio.create_task(self._watch())
+        self._tasks.append(asyncio.create_task(self._watch()))
+        if self._app.signer is not None:
+            self._tasks.append(asyncio.create_task(self._sign()))
         return self.port
 
     async def stop(self) -> None:
-        """Say NOT_SERVING, let running calls finish, write what is queued, let go of the store."""
-        if self._watching is not None:
-            self._watching.cancel()
+        """Say NOT_SERVING, let running calls finish, write what is queued, sign it, let go of the store."""
+        for task in self._tasks:
+            task.cancel()
         await self._health.enter_graceful_shutdown()
         await self._server.stop(self._settings.grace_seconds)
         await asyncio.to_thread(self._app.close)
+        await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def _watch(self) -> None:
-        """Say NOT_SERVING once the writer or the store can work no longer; nothing but a new start mends them."""
+        """Say NOT_SERVING once something can work no longer; nothing but a new start mends it."""
         while not self._app.is_broken:
             await asyncio.sleep(self._settings.health_seconds)
         await self._tell(health_pb2.HealthCheckResponse.NOT_SERVING)
+
+    async def _sign(self) -> None:
+        """Sign at an interval what has come; where that finds the log changed, `is_broken` says so."""
+        while not self._app.prover.is_broken:
+            try:
+                await self._app.signing.run(self._app.prover.sign)
+            except NotFound:
+                pass  # there is no event yet
+            except HeptalogError as error:
+                _log.error("no checkpoint was signed: %s", error)
+            except Exception:  # noqa: BLE001  # our own bug must not end it in silence
+                _log.exception("no checkpoint was signed")
+            await asyncio.sleep(self._settings.checkpoint_seconds)
 
     async def _tell(self, status: int) -> None:
         for name in ("", *_NAMES):
@@ -112,10 +148,18 @@ def check_port(settings: Settings) -> None:
             ) from error
 
 
-async def serve(settings: Settings, announce: Callable[[int], None]) -> None:
-    """Run a server over a DuckDB log until SIGTERM or SIGINT; `announce` is told the port once it listens."""
+async def serve(settings: Settings, announce: Callable[[int], None], keys: Keyring | None = None) -> None:
+    """Run a server over a DuckDB log until SIGTERM or SIGINT; `announce` is told the port once it listens.
+
+    Without keys no checkpoint is signed.
+    """
     check_port(settings)
-    app = App(DuckStore(settings.database), settings)
+    store = DuckStore(settings.database, reserve_bytes=settings.reserve_bytes)
+    try:
+        app = App(store, settings, keys=keys)
+    except BaseException:
+        store.close()
+        raise
     try:
         server = Server(app, settings)
         port = await server.start()

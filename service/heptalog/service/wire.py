@@ -13,8 +13,9 @@ from heptalog.replay.fold import Standing
 from heptalog.replay.rules import ARBITER, PUBLIC, Viewer
 from heptalog.service.appends import Append, Receipt, placed
 from heptalog.service.config import EVENT_SIZE_MAX, EVENTS_PER_APPEND_MAX
-from heptalog.service.store import NO_GAME, GameEntry, GameFilter, Head, Status, Stored
-from heptalog.v1 import event_pb2, games_pb2, log_pb2
+from heptalog.service.evidence.proofs import Proof
+from heptalog.service.store import NO_GAME, Checkpoint, GameEntry, GameFilter, Head, Status, Stored
+from heptalog.v1 import audit_pb2, event_pb2, games_pb2, log_pb2
 
 _STATUSES: Final = MappingProxyType(
     {
@@ -269,7 +270,32 @@ def stored_of(message: log_pb2.RecordedEvent) -> Stored:
     """A record, byte for byte."""
     event = message.event
     # Canonical bytes are what was recorded, so writing the message again gives the very record.
-    return Stored(message.position, event.game_id, event.sequence, event.SerializeToString(deterministic=True))
+    return Stored(message.position, event.game_id, event.sequence, codec.record_of(event))
+
+
+# Evidence.
+
+
+def checkpoint_message(checkpoint: Checkpoint) -> audit_pb2.Checkpoint:
+    """A checkpoint as a message."""
+    return audit_pb2.Checkpoint(size=checkpoint.size, note=checkpoint.note)
+
+
+def checkpoint_of(message: audit_pb2.Checkpoint) -> Checkpoint:
+    """A checkpoint."""
+    return Checkpoint(message.size, message.note)
+
+
+def inclusion_of(message: audit_pb2.GetInclusionProofResponse) -> Proof:
+    """A proof that an event is in the log."""
+    checkpoint = checkpoint_of(message.checkpoint) if message.HasField("checkpoint") else None
+    return Proof(message.size, tuple(message.hashes), checkpoint)
+
+
+def consistency_of(message: audit_pb2.GetConsistencyProofResponse) -> Proof:
+    """A proof that a log begins with an earlier one."""
+    checkpoint = checkpoint_of(message.checkpoint) if message.HasField("checkpoint") else None
+    return Proof(message.second_size, tuple(message.hashes), checkpoint)
 
 
 def _nanoseconds(time: Timestamp) -> int:

@@ -3,15 +3,18 @@
 from heptalog.service.appends import Receipt
 from heptalog.service.client.asynchronous import AsyncClient, AsyncRecorder
 from heptalog.service.client.synchronous import Client, Recorder
-from heptalog.service.store import GameEntry, GameFilter, Head, Status, Stored
+from heptalog.service.evidence.proofs import Proof
+from heptalog.service.store import Checkpoint, GameEntry, GameFilter, Head, Status, Stored
 
 __all__ = [
     "AsyncClient",
     "AsyncRecorder",
+    "Checkpoint",
     "Client",
     "GameEntry",
     "GameFilter",
     "Head",
+    "Proof",
     "Receipt",
     "Recorder",
     "Status",

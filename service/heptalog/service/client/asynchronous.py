@@ -13,10 +13,13 @@ from heptalog.replay.fold import Standing
 from heptalog.replay.rules import ARBITER, Viewer
 from heptalog.service import wire
 from heptalog.service.appends import Append, Receipt
+from heptalog.service.backup.messages import backup_request, part_of
+from heptalog.service.backup.parts import Have, Part, after
 from heptalog.service.client import calls
 from heptalog.service.client.calls import Retries, StateView
-from heptalog.service.store import GameEntry, GameFilter, Head, Stored
-from heptalog.v1 import games_pb2, games_pb2_grpc, log_pb2_grpc
+from heptalog.service.evidence.proofs import Proof
+from heptalog.service.store import Checkpoint, GameEntry, GameFilter, Head, Stored
+from heptalog.v1 import admin_pb2_grpc, audit_pb2, audit_pb2_grpc, games_pb2, games_pb2_grpc, log_pb2_grpc
 
 T = TypeVar("T")
 
@@ -43,7 +46,9 @@ class AsyncClient:
         self._pause = pause
         self._channel = grpc.aio.insecure_channel(target, options=calls.OPTIONS)
         self._games = games_pb2_grpc.GamesServiceStub(self._channel)
+        self._admin = admin_pb2_grpc.AdminServiceStub(self._channel)
         self._log = log_pb2_grpc.LogServiceStub(self._channel)
+        self._audit = audit_pb2_grpc.AuditServiceStub(self._channel)
 
     async def __aenter__(self) -> Self:
         return self
@@ -142,6 +147,81 @@ class AsyncClient:
             token = response.next_page_token
             if not token:
                 return
+
+    async def checkpoint(self, *, size: int | None = None, is_fresh: bool = False) -> Checkpoint:
+        """The latest signed checkpoint, that of a size, or a fresh one over all that is durable.
+
+        Whoever signed it: `heptalog.replay.evidence.checkpoints.open_checkpoint` checks that.
+        """
+        request = audit_pb2.GetCheckpointRequest(fresh=is_fresh, size=size)
+        return wire.checkpoint_of((await self._call(self._audit.GetCheckpoint, request)).checkpoint)
+
+    async def checkpoints(self, *, after: int = 0) -> AsyncGenerator[Checkpoint, None]:
+        """Every checkpoint of a greater size that was kept, ascending."""
+        request = audit_pb2.ListCheckpointsRequest(after_size=after)
+        stream = self._audit.ListCheckpoints(request, timeout=calls.READ_TIMEOUT_SECONDS)
+        try:
+            async for response in stream:
+                for message in response.checkpoints:
+                    yield wire.checkpoint_of(message)
+        except grpc.aio.AioRpcError as error:
+            raise calls.failure(error) from None
+        finally:
+            stream.cancel()
+
+    async def inclusion_proof(self, position: int, *, size: int = 0) -> Proof:
+        """What shows that the event at a position is in the log of a size, 0 being that of the latest checkpoint."""
+        request = audit_pb2.GetInclusionProofRequest(position=position, size=size)
+        return wire.inclusion_of(await self._call(self._audit.GetInclusionProof, request))
+
+    async def consistency_proof(self, first: int, *, second: int = 0) -> Proof:
+        """What shows that the log of the second size, 0 as above, begins with that of the first."""
+        request = audit_pb2.GetConsistencyProofRequest(first_size=first, second_size=second)
+        return wire.consistency_of(await self._call(self._audit.GetConsistencyProof, request))
+
+    async def cosign(self, note: str) -> Checkpoint:
+        """Bring a checkpoint back with the signatures of a witness; it is given with all that it has then."""
+        request = audit_pb2.AddCosignatureRequest(note=note)
+        return wire.checkpoint_of((await self._call(self._audit.AddCosignature, request)).checkpoint)
+
+    async def bundle(self, game_id: str, *, viewer: Viewer, is_withheld: bool = False) -> AsyncGenerator[bytes, None]:
+        """The file that proves a game without a server, as one viewer may have it, in pieces.
+
+        `is_withheld` keeps back what the rules have not shown, though the game is over.
+        """
+        asked = wire.viewer_message(viewer)
+        request = audit_pb2.ExportBundleRequest(game_id=game_id, viewer=asked, withheld=is_withheld)
+        stream = self._audit.ExportBundle(request, timeout=calls.READ_TIMEOUT_SECONDS)
+        try:
+            async for response in stream:
+                yield response.data
+        except grpc.aio.AioRpcError as error:
+            raise calls.failure(error) from None
+        finally:
+            stream.cancel()
+
+    async def backup(self, have: Have) -> AsyncGenerator[Part, None]:
+        """What a backup does not have yet, as parts of one moment.
+
+        After a cut connection it goes on by itself where it was, with a new moment, which goes further.
+        """
+        pauses = self._retries.pauses()
+        while True:
+            request = backup_request(have)
+            stream = self._admin.Backup(request, timeout=calls.READ_TIMEOUT_SECONDS)
+            try:
+                async for message in stream:
+                    part = part_of(message)
+                    yield part
+                    have, pauses = after(have, part), self._retries.pauses()
+                return
+            except grpc.aio.AioRpcError as error:
+                seconds = next(pauses, None) if calls.may_go_on(error) else None
+                if seconds is None:
+                    raise calls.failure(error) from None
+                await self._pause(seconds)
+            finally:
+                stream.cancel()
 
     async def _game(self, game_id: str) -> games_pb2.GetGameResponse:
         request = games_pb2.GetGameRequest(game_id=game_id)

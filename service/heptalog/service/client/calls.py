@@ -64,6 +64,11 @@ def is_worth_retrying(error: grpc.RpcError | grpc.aio.AioRpcError) -> bool:
     return bool(error.code() is grpc.StatusCode.UNAVAILABLE)
 
 
+def may_go_on(error: grpc.RpcError | grpc.aio.AioRpcError) -> bool:
+    """Whether a stream that keeps its place may be asked for again: a long one outlives any deadline."""
+    return error.code() in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED)
+
+
 def failure(error: Any) -> HeptalogError:
     """The error that the service raised, from what gRPC raised here."""
     metadata = [(item[0], item[1]) for item in error.trailing_metadata() or ()]

@@ -1,0 +1,102 @@
+"""AuditService: what proves the log to who does not trust the server. Each call decodes, asks, encodes."""
+
+from collections.abc import AsyncGenerator, Iterator
+from itertools import islice
+from typing import Final
+
+from heptalog.replay.errors import Code, Malformed
+from heptalog.replay.rules import ARBITER
+from heptalog.service.answering import Context, answers, streams
+from heptalog.service.app import App
+from heptalog.service.bundling import bundle_of, in_pieces, latest_covering
+from heptalog.service.store import Checkpoint
+from heptalog.service.wire import checkpoint_message, viewer_of
+from heptalog.v1 import audit_pb2, audit_pb2_grpc
+
+_CHECKPOINTS_A_MESSAGE: Final = 1000
+_BATCH_BYTES: Final = 1 << 20
+
+
+class AuditServicer(audit_pb2_grpc.AuditServiceServicer):
+    """Gives checkpoints and proofs, and keeps what witnesses sign."""
+
+    def __init__(self, app: App) -> None:
+        self._store = app.store
+        self._prover = app.prover
+        self._readers = app.readers
+        self._signing = app.signing
+        self._covering = latest_covering(app.prover)
+
+    @answers
+    async def GetCheckpoint(
+        self, request: audit_pb2.GetCheckpointRequest, context: Context
+    ) -> audit_pb2.GetCheckpointResponse:
+        size = request.size if request.HasField("size") else None
+        if not request.fresh:
+            checkpoint = await self._readers.run(lambda: self._prover.checkpoint(size))
+        elif size is not None:
+            problem = "a fresh one has the size that the log has"
+            raise Malformed(Code.FIELD_INVALID, rule="api", field="size", problem=problem)
+        else:
+            checkpoint = await self._signing.run(self._prover.sign)
+        return audit_pb2.GetCheckpointResponse(checkpoint=checkpoint_message(checkpoint))
+
+    @streams
+    async def ListCheckpoints(
+        self, request: audit_pb2.ListCheckpointsRequest, context: Context
+    ) -> AsyncGenerator[audit_pb2.ListCheckpointsResponse, None]:
+        checkpoints = await self._readers.run(lambda: self._prover.checkpoints(after=request.after_size))
+        while batch := await self._readers.run(lambda: _next_batch(checkpoints)):
+            yield audit_pb2.ListCheckpointsResponse(checkpoints=batch)
+
+    @answers
+    async def GetInclusionProof(
+        self, request: audit_pb2.GetInclusionProofRequest, context: Context
+    ) -> audit_pb2.GetInclusionProofResponse:
+        proof = await self._readers.run(lambda: self._prover.inclusion(request.position, request.size))
+        response = audit_pb2.GetInclusionProofResponse(size=proof.size, hashes=proof.hashes)
+        if proof.checkpoint is not None:
+            response.checkpoint.CopyFrom(checkpoint_message(proof.checkpoint))
+        return response
+
+    @answers
+    async def GetConsistencyProof(
+        self, request: audit_pb2.GetConsistencyProofRequest, context: Context
+    ) -> audit_pb2.GetConsistencyProofResponse:
+        first, second = request.first_size, request.second_size
+        proof = await self._readers.run(lambda: self._prover.consistency(first, second))
+        response = audit_pb2.GetConsistencyProofResponse(second_size=proof.size, hashes=proof.hashes)
+        if proof.checkpoint is not None:
+            response.checkpoint.CopyFrom(checkpoint_message(proof.checkpoint))
+        return response
+
+    @answers
+    async def AddCosignature(
+        self, request: audit_pb2.AddCosignatureRequest, context: Context
+    ) -> audit_pb2.AddCosignatureResponse:
+        checkpoint = await self._signing.run(lambda: self._prover.cosign(request.note))
+        return audit_pb2.AddCosignatureResponse(checkpoint=checkpoint_message(checkpoint))
+
+    @streams
+    async def ExportBundle(
+        self, request: audit_pb2.ExportBundleRequest, context: Context
+    ) -> AsyncGenerator[audit_pb2.ExportBundleResponse, None]:
+        viewer = viewer_of(request.viewer) if request.HasField("viewer") else ARBITER
+        lines = await self._readers.run(
+            lambda: bundle_of(self._store, request.game_id, viewer, self._covering, is_withheld=request.withheld)
+        )
+        pieces = in_pieces(lines)
+        while piece := await self._readers.run(lambda: next(pieces, b"")):
+            yield audit_pb2.ExportBundleResponse(data=piece)
+
+
+def _next_batch(checkpoints: Iterator[Checkpoint]) -> list[audit_pb2.Checkpoint]:
+    """The next message's worth of checkpoints, bounded in number and in bytes; empty at the end."""
+    batch: list[audit_pb2.Checkpoint] = []
+    size = 0
+    for checkpoint in islice(checkpoints, _CHECKPOINTS_A_MESSAGE):
+        batch.append(checkpoint_message(checkpoint))
+        size += len(checkpoint.note)
+        if size >= _BATCH_BYTES:
+            break
+    return batch

@@ -1,0 +1,125 @@
+"""Where an audit reads: a database as it lies there, or what a running server gives."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar, Protocol, runtime_checkable
+
+from msgspec import Struct
+
+from heptalog.replay.errors import Code
+from heptalog.replay.evidence.notes import VerifierKey
+from heptalog.service.auditing.findings import Tell
+from heptalog.service.auditing.games import GameAudit
+from heptalog.service.store.duck_kept import KeptRefusal, Shape
+from heptalog.service.store.kept import KeptEnding, KeptEvent, KeptGame
+
+
+class Source(Protocol):
+    """All that is kept, unchecked; the methods are those of `heptalog.service.store.duck_kept.Kept`.
+
+    One thread reads it, and reads every iterator to its end before it asks for the next.
+    """
+
+    # Whether there is anything beside the records and the list of games.
+    has_columns: ClassVar[bool]
+
+    def extent(self) -> tuple[int, int]:
+        """The greatest position, and how many events there are."""
+        ...
+
+    def spans(self, width: int) -> list[tuple[int, int]]:
+        """The spans of so many positions in which there are events, and how many."""
+        ...
+
+    def strays(self, limit: int) -> list[tuple[Any, ...]]:
+        """Position, game number and sequence of events that have no place in the log."""
+        ...
+
+    def links(self, low: int, high: int) -> Iterator[tuple[int, bytes]]:
+        """The position of each event and the hash that its record carries."""
+        ...
+
+    def tree_shape(self) -> dict[int, Shape]:
+        """Which entries of each level of the Merkle tree are stored."""
+        ...
+
+    def tree(self, level: int, low: int, high: int) -> Iterator[tuple[int, bytes]]:
+        """Some entries of a level of the stored tree."""
+        ...
+
+    def checkpoints(self, low: int, high: int) -> Iterator[tuple[int, int, str]]:
+        """Number, size and note of the checkpoints with sizes from `low` to `high`."""
+        ...
+
+    def checkpoint_shape(self) -> Shape:
+        """Which numbers of checkpoints there are."""
+        ...
+
+    def refusals(self) -> Iterator[KeptRefusal]:
+        """What was refused."""
+        ...
+
+    def incidents(self) -> list[tuple[Any, ...]]:
+        """When somebody let the log go on after a loss, why, and how many events there were."""
+        ...
+
+    def buckets(self) -> list[tuple[int, int]]:
+        """How much there is of the games with the numbers from each multiple of BUCKET_WIDTH on."""
+        ...
+
+    def games(self, low: int, high: int) -> list[KeptGame]:
+        """The rows of these games in the list of games."""
+        ...
+
+    def endings(self, low: int, high: int) -> list[KeptEnding]:
+        """The endings of these games."""
+        ...
+
+    def events(self, low: int, high: int) -> Iterator[KeptEvent]:
+        """The events of these games, one game after the other, by position."""
+        ...
+
+    def without_number(self, limit: int) -> tuple[list[str], int]:
+        """The games that have no number, and how many endings have none."""
+        ...
+
+
+@runtime_checkable
+class Judging(Protocol):
+    """A source that says more of a game than its records."""
+
+    def judge(self, game: GameAudit, number: int, tell: Tell) -> None:
+        """Tell of whatever it says that is not so."""
+        ...
+
+
+class Claim(Struct, frozen=True):
+    """Somebody's word on what the log was at one size: a head record, or a checkpoint that was given or kept."""
+
+    size: int
+    root: bytes
+    code: Code  # what it is called where it is not so
+    path: str | None = None
+    number: int | None = None  # of a checkpoint that is kept in the log itself
+
+    @property
+    def place(self) -> dict[str, Any]:
+        """Where the word stands."""
+        table = None if self.number is None else "checkpoints"
+        return {"path": self.path, "number": self.number, "table": table}
+
+
+class Given(Struct, frozen=True):
+    """What an auditor brings: words on the log from elsewhere, and the keys that checkpoints must be signed by."""
+
+    claims: tuple[Claim, ...] = ()
+    keys: tuple[VerifierKey, ...] = ()
+
+
+def shapes_differ(shape: Shape, count: int, first: int) -> bool:
+    """Whether numbers are not what they should be: so many from the first on, each once."""
+    return shape != Shape(count, count, first, first + count - 1)
+
+
+def ordered(claims: Sequence[Claim]) -> list[Claim]:
+    """Claims by the size that they are of."""
+    return sorted(claims, key=lambda claim: claim.size)

@@ -1,0 +1,95 @@
+"""The checkpoints that a log keeps: the latest, one of a size, and what witnesses add to them."""
+
+from threading import RLock
+from typing import Final
+
+from heptalog.replay.errors import Code, Malformed, NotFound
+from heptalog.replay.evidence.checkpoints import CheckpointBody, parse_checkpoint
+from heptalog.replay.evidence.notes import (
+    NOTE_SIZE_MAX,
+    SIGNATURES_MAX,
+    Note,
+    Signature,
+    format_note,
+    parse_note,
+)
+from heptalog.service.store import Checkpoint, LogStore
+
+_NOT_KEPT: Final = "it is not what was signed at this size"
+
+
+class Checkpoints:
+    """The checkpoints of one store. Every change is made under `lock`, so that no signature is lost to another."""
+
+    def __init__(self, store: LogStore) -> None:
+        self.lock = RLock()
+        self._store = store
+        # How far they have been looked at: a log of years has a great many.
+        self._known = 0
+
+    def latest(self) -> Checkpoint | None:
+        """The one of the greatest size, or None where there is none."""
+        latest = None
+        # From the one that was the latest on: it may have more signatures now.
+        for checkpoint in self._store.checkpoints(after=max(self._known - 1, 0)):
+            latest = checkpoint
+        self._known = latest.size if latest is not None else 0
+        return latest
+
+    def demanded(self, size: int | None = None) -> Checkpoint:
+        """The latest, or the one of this size. Raises NotFound."""
+        found = self.latest() if size is None else self.of_size(size)
+        if found is None:
+            facts = {} if size is None else {"size": size}
+            raise NotFound(Code.CHECKPOINT_NOT_FOUND, rule="api", **facts)
+        return found
+
+    def of_size(self, size: int) -> Checkpoint | None:
+        """The one of exactly this size, or None."""
+        if size <= 0:
+            return None
+        found = next(iter(self._store.checkpoints(after=size - 1)), None)
+        return found if found is not None and found.size == size else None
+
+    def keep(self, note: Note, size: int) -> Checkpoint:
+        """Keep a note durably, in place of an earlier one of this size."""
+        checkpoint = Checkpoint(size, format_note(note))
+        self._store.keep_checkpoint(checkpoint)
+        return checkpoint
+
+    def cosign(self, text: str) -> Checkpoint:
+        """Keep what a note has in signatures that the kept one of its size has not; nobody is asked whose they are.
+
+        A key signs a checkpoint once: another line of the same key changes nothing. Raises Malformed where the text is
+        another, or a line says that it is the log's own; NotFound where none of its size was kept.
+        """
+        given = parse_note(text)
+        body = parse_checkpoint(given.text)
+        with self.lock:
+            checkpoint = self.demanded(body.size)
+            kept = parse_note(checkpoint.note)
+            if kept.text != given.text:
+                raise Malformed(Code.NOTE_INVALID, rule="api", field="note", problem=_NOT_KEPT)
+            added = _added(kept, given, body)
+            if not added:
+                return checkpoint
+            joined = Note(kept.text, (*kept.signatures, *added))
+            if len(joined.signatures) > SIGNATURES_MAX or len(format_note(joined).encode()) > NOTE_SIZE_MAX:
+                problem = f"a checkpoint has at most {SIGNATURES_MAX} signatures and {NOTE_SIZE_MAX} bytes"
+                raise Malformed(Code.NOTE_INVALID, rule="api", field="note", problem=problem)
+            return self.keep(joined, body.size)
+
+
+def _added(kept: Note, given: Note, body: CheckpointBody) -> list[Signature]:
+    known = {(item.name, item.key_id) for item in kept.signatures}
+    added = []
+    for item in given.signatures:
+        if (item.name, item.key_id) in known:
+            continue
+        if item.name == body.origin:
+            # Otherwise anybody could put a broken signature there under a key that the log will have.
+            problem = "only the log itself signs under its name"
+            raise Malformed(Code.NOTE_INVALID, rule="api", field="note", problem=problem)
+        known.add((item.name, item.key_id))
+        added.append(item)
+    return added
