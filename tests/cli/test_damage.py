@@ -1,12 +1,13 @@
 """Databases that somebody has changed: found by `verify`, told with the event, and no other game suffers."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import duckdb
 import pytest
 
 from heptalog.service.store.duck import DuckStore
+from heptalog.service.store.duck_kept import Kept
 from tests.cli.given import UP, bare, whole, write
 from tests.cli.running import only, run
 from tests.support.play import EVENT_COUNT_MAX
@@ -49,19 +50,24 @@ def flip(log: Path, place: int) -> None:
     alter(log, f"UPDATE log.events SET event = ? WHERE sequence = 7 AND {GAME}", bytes(changed))
 
 
+def sets(table: str, column: str, value: str, where: str = "") -> Callable[[Path], None]:
+    """Put another value into a column."""
+    return lambda log: alter(log, f"UPDATE log.{table} SET {column} = {value} WHERE {where} {GAME}")
+
+
 DAMAGES: dict[str, tuple[Callable[[Path], None], str, int | None]] = {
     "a hash": (lambda log: flip(log, 40), "CHAIN_BROKEN", 7),
     "a link": (lambda log: flip(log, 10), "CHAIN_BROKEN", 7),
     "a status that is none": (
         lambda log: alter(log, f"UPDATE log.endings SET status = 'SOLD' WHERE {GAME}"),
-        "RECORD_DAMAGED",
-        None,
+        "ENDINGS_DIFFER",
+        LAST,
     ),
     "the form": (lambda log: flip(log, 0), "RECORD_DAMAGED", 7),
-    "an ending left out": (lambda log: alter(log, f"DELETE FROM log.endings WHERE {GAME}"), "RECORD_DAMAGED", LAST),
+    "an ending left out": (lambda log: alter(log, f"DELETE FROM log.endings WHERE {GAME}"), "ENDINGS_DIFFER", LAST),
     "an ending changed": (
         lambda log: alter(log, f"UPDATE log.endings SET winners = [3] WHERE {GAME}"),
-        "RECORD_DAMAGED",
+        "ENDINGS_DIFFER",
         LAST,
     ),
     "an ending made up": (
@@ -69,9 +75,40 @@ DAMAGES: dict[str, tuple[Callable[[Path], None], str, int | None]] = {
             log,
             f"INSERT INTO log.endings SELECT game_number, 4, 'WON', [1], [0], NULL FROM log.games WHERE {GAME}",
         ),
-        "RECORD_DAMAGED",
+        "ENDINGS_DIFFER",
         4,
     ),
+    "the time of an ending": (
+        lambda log: alter(log, f"UPDATE log.endings SET recorded_at = now() WHERE {GAME}"),
+        "ENDINGS_DIFFER",
+        LAST,
+    ),
+    **{
+        f"the {column} of an event": (sets("events", column, value, "sequence = 7 AND"), "COLUMNS_DIFFER", 7)
+        for column, value in {
+            "kind": "'noteAdded'",
+            "seat": "-1",
+            "event_id": "NULL",
+            "occurred_at": "occurred_at + INTERVAL 1 MICROSECOND",
+            "recorded_at": "'infinity'",
+            "recorded_by": "'somebody'",
+        }.items()
+    },
+    **{
+        f"the {column} of a game": (sets("games", column, value), "COLUMNS_DIFFER", 0)
+        for column, value in {
+            "ruleset": "'seven_rocks'",
+            "rules_version": "2",
+            "tournament": "'another'",
+            "table_name": "''",
+            "players": "players[:1]",
+            "options": "'{ }'",
+            "tags": "[{name: 'a', value: 'b'}]",
+            "created_at": "NULL",
+            "created_at_nanoseconds": "created_at_nanoseconds + 1",
+            "started": "started || '\\x00'::BLOB",
+        }.items()
+    },
 }
 
 
@@ -82,12 +119,22 @@ def test_a_change_is_found_where_it_is(name: str, log: Path) -> None:
     damage(log)
     ended = run("verify", log, "--format", "json")
     assert ended.code == 1
-    assert [verdict["ok"] for verdict in ended.document] == [True, False, True]
-    verdict = ended.document[1]
+    whole, *verdicts = ended.document
+    if name == "a hash":
+        # It is a leaf of the tree over all events.
+        assert (whole["source"], whole["code"]) == (str(log), "HEAD_DIFFERS")
+    else:
+        verdicts = [whole, *verdicts]
+    assert [verdict["ok"] for verdict in verdicts] == [True, False, True]
+    verdict = verdicts[1]
     assert (verdict["source"], verdict["code"], verdict["sequence"]) == (f"{log}#won", code, sequence)
-    assert verdict["events"] == (7 if sequence == 7 else len(WON))
-    if "ending" in name:
-        assert "the list of endings differs from the rules" in verdict["message"]
+    if code == "ENDINGS_DIFFER":
+        assert "the list of endings is not what the rules say" in verdict["message"]
+    else:
+        assert verdict["events"] == sequence
+    if code == "COLUMNS_DIFFER":
+        _, column, _, _, table = name.split()
+        assert f"table {table}s, column {column}" in verdict["message"]
 
 
 def test_a_damaged_game_is_replayed_up_to_the_damage(log: Path) -> None:
@@ -100,13 +147,15 @@ def test_a_damaged_game_is_replayed_up_to_the_damage(log: Path) -> None:
 def test_records_exchanged_between_games_are_found(log: Path) -> None:
     other = "(SELECT event FROM log.events WHERE position = 3)"
     alter(log, f"UPDATE log.events SET event = {other} WHERE sequence = 7 AND {GAME}")
-    verdict = only(run("verify", f"{log}#won", "--format", "json").document)
+    whole, verdict = run("verify", f"{log}#won", "--format", "json").document
+    assert whole["code"] == "HEAD_DIFFERS"
     assert (verdict["code"], verdict["sequence"]) == ("RECORD_DAMAGED", 7)
 
 
 def test_a_gap_is_found(log: Path) -> None:
     alter(log, f"DELETE FROM log.events WHERE sequence = 7 AND {GAME}")
-    verdict = only(run("verify", f"{log}#won", "--format", "json").document)
+    whole, verdict = run("verify", f"{log}#won", "--format", "json").document
+    assert whole["code"] == "POSITION_DAMAGED"
     assert not verdict["ok"]
     assert verdict["code"] in ("SEQUENCE_GAP", "RECORD_DAMAGED")
 
@@ -114,7 +163,8 @@ def test_a_gap_is_found(log: Path) -> None:
 def test_a_damaged_game_takes_no_more_events(log: Path, tmp_path: Path) -> None:
     flip(log, 40)
     ended = run("import", write(tmp_path / "2.jsonl", WON), "--into", log, "--format", "json")
-    assert (ended.code, ended.document[0]["code"]) == (1, "CHAIN_BROKEN")
+    assert ended.code == 1
+    assert ended.err.endswith("[HEAD_DIFFERS]\n")
 
 
 def test_a_status_that_is_none_hides_no_other_game_of_a_list(log: Path) -> None:
@@ -136,13 +186,15 @@ def test_whatever_a_store_raises_is_a_finding_of_that_game(
             raise ValueError("the queen of spades")
         return ask(store, *arguments, **options)
 
-    def endings(store: DuckStore, game_ids: object) -> object:
-        raise ValueError("the queen of spades")
+    def kept(kept: Kept, low: int, high: int, numbers: Sequence[int] | None = None) -> object:
+        if numbers is None or 2 in numbers:
+            raise ValueError("the queen of spades")
+        return endings(kept, low, high, numbers)
 
+    endings = Kept.endings
     monkeypatch.setattr(DuckStore, "games", fail if method == "games" else _page_that_fails)
     monkeypatch.setattr(DuckStore, method, fail)
-    monkeypatch.setattr(DuckStore, "endings_of", endings)
-    monkeypatch.setattr(DuckStore, "endings", _endings_of_others)
+    monkeypatch.setattr(Kept, "endings", kept)
     listed = run("games", log, "--format", "jsonl")
     assert (listed.code, len(listed.lines)) == ((0, 3) if method == "games" else (1, 2))
     verified = run("verify", log, "--format", "json")
@@ -154,12 +206,6 @@ def test_whatever_a_store_raises_is_a_finding_of_that_game(
 
 def _page_that_fails(store: DuckStore, *_: object, **__: object) -> object:
     raise ValueError("the queen of spades")
-
-
-def _endings_of_others(store: DuckStore, game_id: str) -> object:
-    if game_id == "won":
-        raise ValueError("the queen of spades")
-    return iter(())
 
 
 def test_a_database_cut_short_is_one_entry(log: Path) -> None:

@@ -13,7 +13,28 @@ import heptalog.cli
 from heptalog.cli.app import app
 from tests.cli.running import run, run_program
 
-COMMANDS = ("serve", "import", "export", "games", "show", "replay", "verify", "diff", "legal", "sql", "demo")
+COMMANDS = (
+    "serve",
+    "import",
+    "export",
+    "games",
+    "show",
+    "replay",
+    "verify",
+    "diff",
+    "legal",
+    "sql",
+    "doctor",
+    "audit",
+    "keygen",
+    "checkpoint",
+    "cosign",
+    "bundle",
+    "reveal",
+    "backup",
+    "restore",
+    "demo",
+)
 # What must not be loaded before a command needs it: help answers at once.
 HEAVY = ("grpc", "duckdb", "google.protobuf", "msgspec", "numpy", "rich", "heptalog.replay", "heptalog.service")
 

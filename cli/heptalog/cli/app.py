@@ -5,13 +5,22 @@ from typing import Annotated, Final
 
 import typer
 
+from heptalog.cli.commands.audit import audit
+from heptalog.cli.commands.backup import backup
+from heptalog.cli.commands.bundle import bundle
+from heptalog.cli.commands.checkpoint import checkpoint
+from heptalog.cli.commands.cosign import cosign
 from heptalog.cli.commands.demo import demo
 from heptalog.cli.commands.diff import diff
+from heptalog.cli.commands.doctor import doctor
 from heptalog.cli.commands.export import export
 from heptalog.cli.commands.games import games
 from heptalog.cli.commands.import_ import import_
+from heptalog.cli.commands.keygen import keygen
 from heptalog.cli.commands.legal import legal
 from heptalog.cli.commands.replay import replay
+from heptalog.cli.commands.restore import restore
+from heptalog.cli.commands.reveal import reveal
 from heptalog.cli.commands.serve import serve
 from heptalog.cli.commands.show import show
 from heptalog.cli.commands.sql import sql
@@ -35,7 +44,28 @@ app: Final = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["--help", "-h"]},
 )
-for _command in (serve, import_, export, games, show, replay, verify, diff, legal, sql, demo):
+for _command in (
+    serve,
+    import_,
+    export,
+    games,
+    show,
+    replay,
+    verify,
+    diff,
+    legal,
+    sql,
+    doctor,
+    audit,
+    keygen,
+    checkpoint,
+    cosign,
+    bundle,
+    reveal,
+    backup,
+    restore,
+    demo,
+):
     app.command(_command.__name__.rstrip("_"))(_command)
 
 

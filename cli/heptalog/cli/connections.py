@@ -2,28 +2,33 @@
 
 import os
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
+from heptalog.cli.exits import complain
 from heptalog.replay.errors import Code, Corrupt, HeptalogError, Unavailable
+from heptalog.replay.sentences import sentence
+from heptalog.replay.words import printable
 
 if TYPE_CHECKING:
     from heptalog.service.client import Client
-    from heptalog.service.store import Ending, Stored
+    from heptalog.service.store import Stored
     from heptalog.service.store.duck import DuckStore
+    from heptalog.service.store.kept import KeptEnding, KeptEvent, KeptGame
 
 # A person waits for the answer: a server that is down is told soon.
 TIMEOUT_SECONDS: Final = 10.0
 ATTEMPTS: Final = 3
 
 
-class ReadAhead(NamedTuple):
-    """Some games of a database, in memory."""
+class KeptWhole(NamedTuple):
+    """All that a database keeps of one game; `listed` is its row in the list of games."""
 
-    records: "dict[str, list[Stored]]"
-    endings: "dict[str, tuple[Ending, ...]]"
+    listed: "KeptGame | None"
+    events: "list[KeptEvent]"
+    endings: "list[KeptEnding]"
 
 
 class Connections:
@@ -31,8 +36,10 @@ class Connections:
 
     def __init__(self) -> None:
         self._stores: dict[Path, DuckStore] = {}
+        self._faults: dict[Path, Corrupt] = {}
+        self._told: set[Path] = set()
         self._clients: dict[str, Client] = {}
-        self._ahead: dict[Path, ReadAhead] = {}
+        self._ahead: dict[Path, dict[str, KeptWhole]] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -43,36 +50,63 @@ class Connections:
         self.close()
 
     def store(self, path: Path) -> "DuckStore":
-        """The database at this path, for reading. Raises Unavailable."""
+        """The database at this path, for reading, also where `fault` has something to say. Raises Unavailable."""
         from heptalog.service.store.duck import DuckStore
 
         if path not in self._stores:
             with opening(path):
-                self._stores[path] = DuckStore(path, is_read_only=True)
+                try:
+                    self._stores[path] = DuckStore(path, is_read_only=True)
+                except Corrupt as error:
+                    if error.code is Code.RECORD_DAMAGED or not path.exists():
+                        raise
+                    # It is not the log that it should be, but what is there can be read, and told of game by game.
+                    self._stores[path] = DuckStore(path, is_read_only=True, is_checked=False)
+                    self._faults[path] = error
         return self._stores[path]
 
+    def fault(self, path: Path) -> Corrupt | None:
+        """In what a database is not the log that its head record or its last checkpoint says. Raises Unavailable."""
+        self.store(path)
+        return self._faults.get(path)
+
+    def complain(self, path: Path) -> None:
+        """Say once, and beside the result, in what a database is not the log that it should be. Raises Unavailable."""
+        fault = self.fault(path)
+        if fault is not None and path not in self._told:
+            self._told.add(path)
+            complain(printable(f"{shown(path)}: {sentence(fault)} [{fault.code}]"))
+
     def read_ahead(self, path: Path, game_ids: Sequence[str]) -> None:
-        """Read these games at once; they are at hand until others are read ahead. Raises what a store raises."""
+        """Read all that is kept of these games at once; it is at hand until others are read ahead."""
         self._ahead.pop(path, None)
-        store = self.store(path)
-        records: dict[str, list[Stored]] = {game_id: [] for game_id in game_ids}
-        for stored in store.read_games(game_ids):
-            records[stored.game_id].append(stored)
-        self._ahead[path] = ReadAhead(records, store.endings_of(game_ids))
+        self._ahead[path] = self._kept(path, game_ids)
+
+    def kept(self, path: Path, game_id: str) -> KeptWhole:
+        """All that is kept of a game, read ahead or now."""
+        ahead = self._ahead.get(path, {})
+        return ahead[game_id] if game_id in ahead else self._kept(path, [game_id])[game_id]
+
+    def _kept(self, path: Path, game_ids: Sequence[str]) -> dict[str, KeptWhole]:
+        games = {game_id: KeptWhole(None, [], []) for game_id in game_ids}
+        with closing(self.store(path).kept()) as kept:
+            numbers = kept.numbers(game_ids)
+            if not numbers:
+                return games
+            span = (min(numbers), max(numbers), numbers)
+            by_number: dict[int, KeptWhole] = {}
+            for game in kept.games(*span):
+                if game.game_id in games:
+                    games[game.game_id] = by_number[game.number] = KeptWhole(game, [], [])
+            for event in kept.events(*span):
+                by_number[event.game_number].events.append(event)
+            for ending in kept.endings(*span):
+                by_number[ending.number].endings.append(ending)
+        return games
 
     def records(self, path: Path, game_id: str) -> "Generator[Stored, None, None]":
-        """The records of a game, read ahead or now."""
-        ahead = self._ahead.get(path)
-        if ahead is not None and game_id in ahead.records:
-            return (stored for stored in ahead.records[game_id])
+        """The records of a game."""
         return self.store(path).read_game(game_id)
-
-    def endings(self, path: Path, game_id: str) -> "tuple[Ending, ...]":
-        """The changes of a game's status, read ahead or now."""
-        ahead = self._ahead.get(path)
-        if ahead is not None and game_id in ahead.records:
-            return ahead.endings[game_id]
-        return tuple(self.store(path).endings(game_id))
 
     def client(self, target: str) -> "Client":
         """A client of the server at `HOST:PORT`; whether it is there shows at the first call."""
@@ -97,10 +131,15 @@ class Connections:
 
 @contextmanager
 def opening(path: Path) -> Iterator[None]:
-    """Turn what is wrong with a database as a whole into Unavailable: of its games nothing is known."""
+    """Turn bytes that the engine cannot read into Unavailable: of the games in them nothing is known.
+
+    A log that is not what its head record says stays Corrupt, with the positions.
+    """
     try:
         yield
     except Corrupt as error:
+        if error.code is not Code.RECORD_DAMAGED:
+            raise
         raise damaged(path) from error
 
 

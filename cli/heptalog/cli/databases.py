@@ -9,11 +9,12 @@ from msgspec import Struct
 from heptalog.cli.connections import Connections, damaged, opening, shown
 from heptalog.cli.files import Missing
 from heptalog.replay.codec import decode
-from heptalog.replay.errors import Code, Corrupt, HeptalogError, NotFound
-from heptalog.replay.events import Event
+from heptalog.replay.errors import Code, Corrupt, HeptalogError, NotFound, Unavailable
+from heptalog.replay.events import Event, GameStarted
 from heptalog.replay.fold import Fold
 from heptalog.service.store import GameEntry, GameFilter, Stored
 from heptalog.service.store.endings import endings_of
+from heptalog.service.store.kept import KeptEvent, check_event, check_game, ending_columns
 
 # About what one event costs to examine, in bytes of a game file, and what it costs to look for a game.
 _EVENT_WEIGHT = 150
@@ -36,6 +37,7 @@ class DatabaseGame(Struct, frozen=True):
     def entries(self, connections: Connections) -> Iterator[tuple[Event, bytes | None]]:
         """The events as they are recorded, with their public form. Raises NotFound, Corrupt, Unavailable."""
         is_empty = True
+        connections.complain(self.path)
         with reading(self.path), closing(connections.records(self.path, self.game_id)) as records:
             for stored in records:
                 is_empty = False
@@ -43,17 +45,33 @@ class DatabaseGame(Struct, frozen=True):
         if is_empty:
             raise NotFound(Code.GAME_NOT_FOUND, database=shown(self.path), game=self.game_id)
 
+    def examined(self, connections: Connections) -> Iterator[tuple[Event, bytes | None]]:
+        """The same, each held against what is kept beside it. Raises NotFound, Corrupt, Unavailable."""
+        with reading(self.path):
+            kept = connections.kept(self.path, self.game_id)
+            if kept.listed is None or not kept.events:
+                raise NotFound(Code.GAME_NOT_FOUND, database=shown(self.path), game=self.game_id)
+            ended_at = {ending.columns[0]: ending.columns[-1] for ending in kept.endings}
+            for row in kept.events:
+                event, public = _record_of(row, self.game_id)
+                check_event(row, event)
+                if event.sequence == 0 and isinstance(event.body, GameStarted):
+                    check_game(kept.listed, event, row.record)
+                if ended_at.get(event.sequence, row.recorded_at) != row.recorded_at:
+                    raise _endings_differ(event.sequence)
+                yield event, public
+
     def check_derived(self, fold: Fold, connections: Connections) -> None:
         """Raise Corrupt where what the database keeps for readers is not what follows from the events."""
         with reading(self.path):
-            kept = connections.endings(self.path, self.game_id)
-        derived = tuple(endings_of(fold))
+            kept = [row.columns[:-1] for row in connections.kept(self.path, self.game_id).endings]
+        derived = [ending_columns(ending, 0)[:-1] for ending in endings_of(fold)]
         for one, other in zip(kept, derived, strict=False):
             if one != other:
-                raise _endings_differ(min(one.sequence, other.sequence))
+                raise _endings_differ(min(one[0], other[0]))
         if len(kept) != len(derived):
             longer = kept if len(kept) > len(derived) else derived
-            raise _endings_differ(longer[min(len(kept), len(derived))].sequence)
+            raise _endings_differ(longer[min(len(kept), len(derived))][0])
 
 
 class Database(Struct, frozen=True):
@@ -77,6 +95,7 @@ class Database(Struct, frozen=True):
 
     def listed(self, wanted: GameFilter, connections: Connections) -> Iterator[GameEntry | Missing]:
         """Those that fit, in the order of creation; in place of one that cannot be listed, why."""
+        yield from faults(self.path, connections)
         after = 0
         try:
             while page := self._page(wanted, after, connections):
@@ -102,6 +121,12 @@ class Database(Struct, frozen=True):
                 yield entry
 
 
+def faults(path: Path, connections: Connections) -> Iterator[Missing]:
+    """What is wrong with a database as a whole, though it can be read."""
+    if (fault := connections.fault(path)) is not None:
+        yield Missing(shown(path), fault)
+
+
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
     """Make Corrupt of whatever a damaged record raises, and Unavailable where no record can be read any more."""
@@ -119,16 +144,34 @@ def reading(path: Path) -> Iterator[None]:
 
 
 def decoded(stored: Stored, game_id: str) -> tuple[Event, bytes]:
-    """The event in a record and its public form. Raises Corrupt where it is not what it is kept as."""
+    """The event in a record and its public form. Raises Corrupt where it is not what it is kept as.
+
+    Raises Unavailable (RECORD_NEWER) where it is whole and a newer version has recorded it.
+    """
+    event, public = _record_of(stored, game_id)
+    if event.sequence != stored.sequence:
+        raise _not_kept_as(stored)
+    return event, public
+
+
+def _record_of(stored: Stored | KeptEvent, game_id: str) -> tuple[Event, bytes]:
     try:
         event, public = decode(stored.record)
     except HeptalogError as error:
-        code = error.code if isinstance(error, Corrupt) else Code.RECORD_DAMAGED
-        raise Corrupt(code, rule="evidence", sequence=stored.sequence, position=stored.position) from error
-    if event.game_id != game_id or event.sequence != stored.sequence:
-        problem = "it is not the event that it is kept as"
-        raise Corrupt(Code.RECORD_DAMAGED, rule="evidence", sequence=stored.sequence, problem=problem)
+        place: dict[str, object] = {"sequence": stored.sequence, "position": stored.position}
+        if error.code is Code.RECORD_NEWER:
+            raise Unavailable(error.code, rule="", **place) from error
+        if isinstance(error, Corrupt):
+            raise Corrupt(error.code, rule="evidence", **(error.facts | place)) from error
+        raise Corrupt(Code.RECORD_DAMAGED, rule="evidence", **place) from error
+    if event.game_id != game_id:
+        raise _not_kept_as(stored)
     return event, public
+
+
+def _not_kept_as(stored: Stored | KeptEvent) -> Corrupt:
+    problem = "it is not the event that it is kept as"
+    return Corrupt(Code.RECORD_DAMAGED, rule="evidence", sequence=stored.sequence, problem=problem)
 
 
 def weight_of(head: int) -> int:
@@ -137,5 +180,4 @@ def weight_of(head: int) -> int:
 
 
 def _endings_differ(sequence: int) -> Corrupt:
-    problem = "the list of endings differs from the rules"
-    return Corrupt(Code.RECORD_DAMAGED, rule="evidence", problem=problem, sequence=sequence)
+    return Corrupt(Code.ENDINGS_DIFFER, rule="evidence", sequence=sequence)

@@ -4,24 +4,20 @@ Results come in the order of the games. What is on its way is bounded: a few chu
 """
 
 import atexit
-import multiprocessing
-import os
-import signal
 from collections import deque
 from collections.abc import Iterable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from functools import cache
 from itertools import chain
 from pathlib import Path
-from threading import Thread
 from typing import Final, NamedTuple, TypeAlias
 
+from heptalog.cli.bundles import BundleGame
 from heptalog.cli.connections import Connections, shown
 from heptalog.cli.databases import DatabaseGame, reading
 from heptalog.cli.exits import WrongUse
-from heptalog.cli.files import Missing
+from heptalog.cli.files import FileGame, Missing
+from heptalog.cli.processes import core_count, in_order
 from heptalog.cli.sources import Game
 from heptalog.cli.verdicts import Found, Verdict
 from heptalog.replay.errors import KINDS, Code, HeptalogError, NotFound, Unavailable
@@ -37,7 +33,6 @@ SMALL_SIZE: Final = 8_000_000
 SMALL_COUNT: Final = 2_000
 _CHUNK_SIZE: Final = 500_000
 _CHUNK_COUNT: Final = 64
-_CHUNKS_PER_PROCESS: Final = 4
 
 
 def examined(games: Iterable[Game | Missing], connections: Connections, *, jobs: int = 0) -> Iterator[Verdict]:
@@ -86,8 +81,11 @@ def verdict_on(game: Game | Missing, connections: Connections) -> Verdict:
     """Examine one game: form, chain, seals, the rules at every event, and what is kept beside them."""
     if isinstance(game, Missing):
         return bad(game, 0, game.error)
+    if isinstance(game, BundleGame):
+        return _verdict_on_bundle(game)
     examiner = Examiner()
-    report = verify(game.entries(connections), examiner)
+    entries = game.examined(connections) if isinstance(game, DatabaseGame) else game.entries(connections)
+    report = verify(entries, examiner)
     if report.error is not None:
         return bad(game, report.events, report.error, report.sequence)
     assert examiner.fold is not None, "a good game has a beginning"
@@ -98,15 +96,27 @@ def verdict_on(game: Game | Missing, connections: Connections) -> Verdict:
     return Verdict(game.name, ok=True, events=report.events)
 
 
+def _verdict_on_bundle(game: BundleGame) -> Verdict:
+    try:
+        look = game.looked_at()
+    except HeptalogError as error:
+        return bad(game, 0, error, placed(error))
+    report = look.examined.report
+    if report.error is not None:
+        return bad(game, report.events, report.error, report.sequence)
+    return Verdict(game.name, ok=True, events=look.examined.bundle.events, proof=look.proved)
+
+
 def bad(game: Game | Missing, events: int, error: HeptalogError, sequence: int = -1) -> Verdict:
     """The verdict on a game that is bad, or could not be read."""
-    if isinstance(game, DatabaseGame) and isinstance(error, Unavailable):
+    is_newer = error.code is Code.RECORD_NEWER
+    if isinstance(game, DatabaseGame) and isinstance(error, Unavailable) and not is_newer:
         # Nothing is known of the game: it is its database that cannot be read.
         game = Missing(shown(game.path), error)
-    is_placed = sequence >= 0 and not isinstance(error, Unavailable | NotFound)
+    is_placed = sequence >= 0 and (is_newer or not isinstance(error, Unavailable | NotFound))
     message = sentence(error)
     if is_placed and not isinstance(game, Missing) and game.has_lines:
-        message = f"line {_line_of(error, sequence)}: {message}"
+        message = f"line {_line_of(error, sequence, game)}: {message}"
     return Verdict(
         game.name,
         ok=False,
@@ -118,10 +128,11 @@ def bad(game: Game | Missing, events: int, error: HeptalogError, sequence: int =
     )
 
 
-def _line_of(error: HeptalogError, sequence: int) -> object:
+def _line_of(error: HeptalogError, sequence: int, game: Game) -> object:
     """The line of a fault: it knows it itself, or all lines before it are events in order."""
     expected = error.facts.get("expected") if error.code is Code.SEQUENCE_GAP else None
-    return error.facts.get("line", (expected if isinstance(expected, int) else sequence) + 1)
+    before = game.lines_before if isinstance(game, FileGame) else 0
+    return error.facts.get("line", before + (expected if isinstance(expected, int) else sequence) + 1)
 
 
 class Step(NamedTuple):
@@ -188,27 +199,10 @@ def loaded(game: Game, connections: Connections) -> tuple[list[Event], Verdict]:
     return events, verdict
 
 
-def core_count() -> int:
-    """How many processes can work at once."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 def _in_parallel(games: Iterator[Game | Missing], jobs: int) -> Iterator[Verdict]:
-    # A fresh interpreter each: a forked one would share connections and half-held locks.
-    context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin)
-    waiting: deque[Future[list[Verdict]]] = deque()
-    try:
-        while chunk := _taken(games, size=_CHUNK_SIZE, count=_CHUNK_COUNT):
-            waiting.append(pool.submit(_verdicts_on, chunk))
-            if len(waiting) >= jobs * _CHUNKS_PER_PROCESS:
-                yield from waiting.popleft().result()
-        while waiting:
-            yield from waiting.popleft().result()
-    except BrokenProcessPool as error:
-        raise Unavailable(Code.SOURCE_UNREADABLE, problem="a process that examined games was killed") from error
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
+    chunks = iter(lambda: _taken(games, size=_CHUNK_SIZE, count=_CHUNK_COUNT), [])
+    for verdicts in in_order(_verdicts_on, chunks, jobs=jobs):
+        yield from verdicts
 
 
 def _taken(games: Iterator[Game | Missing], *, size: int, count: int) -> Chunk:
@@ -227,19 +221,6 @@ def _size_of(game: Game | Missing) -> int:
 
 
 # In the other processes.
-
-
-def _begin() -> None:
-    # Ctrl-C goes to all of them, and only the first tells of it.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    Thread(target=_end_with_parent, daemon=True).start()
-
-
-def _end_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    assert parent is not None, "only in a process that was started for this"
-    parent.join()
-    os._exit(0)
 
 
 def _verdicts_on(chunk: Chunk) -> list[Verdict]:

@@ -30,7 +30,7 @@ def exit_of_code(code: "Code") -> Exit:
     """The exit code that a code of the game file or the service stands for."""
     from heptalog.replay.errors import KINDS, Code, NotFound, Unavailable
 
-    if code is Code.POSITION_AFTER_HEAD:
+    if code in (Code.POSITION_AFTER_HEAD, Code.KEY_INVALID):
         return Exit.WRONG_USE
     return Exit.UNREACHABLE if code in KINDS[Unavailable] | KINDS[NotFound] else Exit.FINDING
 

@@ -11,11 +11,15 @@ from urllib.parse import quote
 
 from heptalog.cli.connections import Connections, shown
 from heptalog.cli.examine import bad, placed
+from heptalog.cli.options import ARBITER
 from heptalog.cli.sources import Game
 from heptalog.cli.verdicts import Found, Verdict
+from heptalog.cli.viewers import viewer_named
 from heptalog.replay.errors import Code, HeptalogError
 from heptalog.replay.events import Event
+from heptalog.replay.fold import fold_all
 from heptalog.replay.gamefile import encode_line
+from heptalog.replay.redaction import redacted_for
 
 # What a name of a file may keep of a game's id; everything else is written as %XX.
 _KEPT: Final = " !$&'()+,;=@[]{}^~#"
@@ -30,6 +34,21 @@ def events_of(game: Game, connections: Connections) -> list[Event]:
     except HeptalogError as error:
         raise Found(bad(game, len(events), error, placed(error, len(events)))) from error
     return events
+
+
+def events_for(viewer: str, game: Game, connections: Connections) -> list[Event]:
+    """What a viewer may have of a game: seals without values in place of what is hidden from it.
+
+    Raises WrongUse for who is not at the table, Found where it cannot be told what is hidden, or cannot be left out.
+    """
+    events = events_of(game, connections)
+    if viewer == ARBITER:
+        return events
+    try:
+        fold = fold_all(event.body for event in events)
+        return list(redacted_for(events, fold, viewer_named(viewer, fold.started.players)))
+    except HeptalogError as error:
+        raise Found(bad(game, 0, error, placed(error))) from error
 
 
 def lines_of(events: Iterable[Event]) -> Iterator[bytes]:

@@ -3,6 +3,7 @@
 import os
 import stat
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
 from msgspec import Struct
@@ -10,10 +11,11 @@ from msgspec import Struct
 from heptalog.cli.connections import Connections, shown
 from heptalog.replay.errors import Code, HeptalogError, Unavailable
 from heptalog.replay.events import Event
+from heptalog.replay.evidence.bundles import events_in, is_bundle
 from heptalog.replay.fold import Fold
 from heptalog.replay.gamefile import LINE_SIZE_MAX, read_events
 
-_SUFFIX = ".jsonl"
+_SUFFIXES = (".jsonl", ".bundle")
 _NOT_A_GAME = ".expected.jsonl"
 
 
@@ -29,9 +31,14 @@ class FileGame(Struct, frozen=True):
         return shown(self.path)
 
     def entries(self, connections: Connections) -> Iterator[tuple[Event, bytes | None]]:
-        """The events in the file. Raises Malformed with the line, Unavailable where it cannot be read."""
+        """The events in the file, be it a bundle or not. Raises Malformed with the line, Unavailable."""
         del connections
-        return ((event, None) for event in read_events(_lines(self.path)))
+        return ((event, None) for event in _events(self.path))
+
+    @property
+    def lines_before(self) -> int:
+        """How many lines stand before its first event: one in a bundle."""
+        return 1 if is_bundle(first_line(self.path)) else 0
 
     def check_derived(self, fold: Fold, connections: Connections) -> None:
         """A file holds nothing but its events."""
@@ -57,7 +64,7 @@ def games_in(folder: Path) -> Iterator[FileGame | Missing]:
                 yield Missing(shown(path), unreadable(path, error))
             else:
                 waiting += entries
-        elif place.name.endswith(_SUFFIX) and not place.name.endswith(_NOT_A_GAME):
+        elif place.name.endswith(_SUFFIXES) and not place.name.endswith(_NOT_A_GAME):
             yield _game_at(place)
 
 
@@ -80,11 +87,27 @@ def unreadable(path: Path, error: OSError) -> Unavailable:
     return Unavailable(Code.SOURCE_UNREADABLE, problem=problem, path=shown(path))
 
 
-def _lines(path: Path) -> Iterator[bytes]:
-    """The lines of a file, none held longer than the longest that is allowed."""
+def first_line(path: Path) -> bytes:
+    """How a file begins; nothing where it cannot be read, which reading it as a game will tell."""
+    try:
+        # What is looked at in a pipe is gone.
+        return next(lines_in(path), b"") if path.is_file() else b""
+    except (Unavailable, OSError):
+        return b""
+
+
+def lines_in(path: Path) -> Iterator[bytes]:
+    """The lines of a file, none held longer than the longest that is allowed. Raises Unavailable."""
     try:
         with path.open("rb") as file:
             while line := file.readline(LINE_SIZE_MAX + 1):
                 yield line
     except OSError as error:
         raise unreadable(path, error) from error
+
+
+def _events(path: Path) -> Iterator[Event]:
+    lines = lines_in(path)
+    first = next(lines, b"")
+    # What the first line of a bundle says is for verify; everything else takes the game that follows it.
+    yield from events_in(lines) if is_bundle(first) else read_events(chain([first] if first else [], lines))

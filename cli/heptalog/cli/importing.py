@@ -208,9 +208,11 @@ def _result(game: Game | Missing, game_id: str, future: "Future[Counts]") -> Imp
         counts = future.result()
     except Found as found:
         return _failed(found.verdict)
-    except Unavailable:
-        # Of no use to any other game either.
-        raise
+    except Unavailable as error:
+        if error.code is not Code.RECORD_NEWER:
+            # Of no use to any other game either.
+            raise
+        return _failed(bad(game, 0, error), game_id)
     except HeptalogError as error:
         return _failed(bad(game, 0, error, placed(error)), game_id)
     return Import(game.name, ok=True, game=game_id, added=counts.added, known=counts.known)

@@ -26,3 +26,7 @@ AtOption: TypeAlias = Annotated[
     int | None, typer.Option("--at", min=0, metavar="N", help="After event N, instead of the last.", show_default=False)
 ]
 QuietOption: TypeAlias = Annotated[bool, typer.Option("--quiet", "-q", help="Only what is wrong, and the total.")]
+ARBITER: Final = "arbiter"
+AsOption: TypeAlias = Annotated[
+    str, typer.Option("--as", metavar="VIEWER", help="arbiter (sees all), public, seat:N, or a player by id or name.")
+]

@@ -101,25 +101,31 @@ def write_table(
 
 
 @contextmanager
-def counting(title: str) -> Iterator["Counter"]:
-    """A count that grows on stderr, where that is a terminal."""
+def counting(title: str, *, total: int | None = None, begun: int = 0) -> Iterator["Counter"]:
+    """A count that grows on stderr, where that is a terminal; of a total it is a bar, with the time that is left."""
     if not sys.stderr.isatty():
         yield Counter()
         return
+    from rich import progress as bars
     from rich.console import Console
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), TextColumn("{task.completed:,}"), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task(title, total=None)
+    name, time = bars.TextColumn("{task.description}"), bars.TimeElapsedColumn()
+    columns: tuple[bars.ProgressColumn, ...]
+    if total is None:
+        columns = (bars.SpinnerColumn(), name, bars.TextColumn("{task.completed:,}"), time)
+    else:
+        counts = bars.TextColumn("{task.completed:,} of {task.total:,}")
+        columns = (name, bars.BarColumn(), counts, time, bars.TextColumn("left"), bars.TimeRemainingColumn())
+    with bars.Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(title, total=total, completed=begun)
         yield _ShownCounter(progress, task)
 
 
 class Counter:
     """Counts, and shows nothing."""
 
-    def add(self) -> None:
-        """One more."""
+    def add(self, count: int = 1) -> None:
+        """So many more."""
 
 
 class _ShownCounter(Counter):
@@ -127,8 +133,8 @@ class _ShownCounter(Counter):
         self._progress = progress
         self._task = task
 
-    def add(self) -> None:
-        self._progress.advance(self._task)
+    def add(self, count: int = 1) -> None:
+        self._progress.advance(self._task, count)
 
 
 def plain(value: Any) -> str:

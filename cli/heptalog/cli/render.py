@@ -5,11 +5,11 @@ from datetime import datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final
 
-from msgspec import Raw, json, to_builtins
+from msgspec import UNSET, Raw, json, to_builtins
 
 from heptalog.cli.examine import Step
 from heptalog.cli.output import plain
-from heptalog.cli.verdicts import Verdict
+from heptalog.cli.verdicts import Proved, Verdict
 from heptalog.replay.events import Body, camel_name
 from heptalog.replay.fold import Standing, standing_of
 from heptalog.replay.outcomes import Outcome, RoundEnded
@@ -34,11 +34,29 @@ def finding_text(verdict: Verdict) -> str:
     return printable(f"{verdict.source}:{place} {verdict.message} [{verdict.code}]")
 
 
-def verdict_text(verdict: Verdict) -> str:
-    """A verdict in one line."""
-    if verdict.ok:
-        return printable(f"ok   {verdict.source}  {counted(verdict.events, 'event')}")
-    return f"BAD  {finding_text(verdict)}"
+def verdict_lines(verdict: Verdict) -> Iterator[str]:
+    """A verdict in one line; of a good bundle also what it shows."""
+    if not verdict.ok:
+        yield f"BAD  {finding_text(verdict)}"
+        return
+    yield printable(f"ok   {verdict.source}  {counted(verdict.events, 'event')}")
+    if verdict.proof is not UNSET:
+        yield from (printable(f"     {line}") for line in _proof_lines(verdict.proof))
+
+
+def _proof_lines(proof: Proved) -> Iterator[str]:
+    game = f"game {proof.game}, for {proof.viewer}: chain and proof good"
+    if proof.hidden_parts:
+        sealed = counted(proof.hidden_parts, "hidden part")
+        yield f"{game}; {sealed} sealed, rules checked to event {proof.rules_checked_to}"
+    else:
+        yield f"{game}; rules checked to its end"
+    yield from (f"revealed: {each.part or 'discard'} of event {each.sequence}" for each in proof.revealed)
+    yield f"ends at position {proof.position:,} of {proof.size:,} in the log {proof.log}, root {proof.root}"
+    for signed in proof.signatures:
+        yield f"signed by {signed.name} ({', '.join(signed.key_ids)}){f' at {signed.time}' if signed.time else ''}"
+    if not proof.is_proved:
+        yield "NOT PROVED: no key was given (--key), so nobody has looked at its signatures"
 
 
 def import_text(result: "Import") -> str:

@@ -6,13 +6,14 @@ that can be sent to another process; what it takes to read it is opened there, o
 
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Final, Protocol, TypeAlias
 
 from msgspec import Struct
 
 from heptalog.cli.connections import Connections, shown
-from heptalog.cli.databases import Database, DatabaseGame
+from heptalog.cli.databases import Database, DatabaseGame, faults
 from heptalog.cli.exits import WrongUse
 from heptalog.cli.files import FileGame, Missing, games_in, unreadable
 from heptalog.cli.servers import SCHEME, Server, ServerGame
@@ -124,7 +125,11 @@ def all_games(texts: Iterable[str], connections: Connections) -> Iterator[Game |
 
 
 def games_of(source: Named, connections: Connections) -> Iterator[Game | Missing]:
-    """Every game of one source."""
+    """Every game of one source; before those of a database what is wrong with it as a whole."""
+    if isinstance(source, DatabaseGame | Database):
+        # Where it cannot be opened at all, its games tell of it.
+        with suppress(HeptalogError):
+            yield from faults(source.path, connections)
     if isinstance(source, FileGame | DatabaseGame | ServerGame):
         yield source
         return

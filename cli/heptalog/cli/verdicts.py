@@ -1,13 +1,38 @@
 """What a command finds out about one game: a verdict on it, and how a bad one stops whatever was asked of it."""
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from heptalog.cli.exits import Exit, exit_of_code
 from heptalog.replay.errors import Code
+from heptalog.replay.evidence.reveals import Revealed
+
+
+class SignedBy(Struct, frozen=True, rename="camel"):
+    """Who signed a checkpoint, and when by their own word; null where no signature of theirs says."""
+
+    name: str
+    key_ids: tuple[str, ...]
+    time: str | None
+
+
+class Proved(Struct, frozen=True, rename="camel"):
+    """What a bundle shows. Where no key was given nobody is said to have signed, and nothing `is_proved`."""
+
+    is_proved: bool
+    game: str
+    viewer: str
+    hidden_parts: int
+    rules_checked_to: int
+    log: str
+    size: int
+    position: int
+    root: str
+    signatures: tuple[SignedBy, ...]
+    revealed: tuple[Revealed, ...]
 
 
 class Verdict(Struct, frozen=True):
-    """What `verify` says of one game; the last four are null where it is good."""
+    """What `verify` says of one game; the four before `proof`, which a good bundle has, are null where it is good."""
 
     source: str
     ok: bool
@@ -16,6 +41,7 @@ class Verdict(Struct, frozen=True):
     rule: str | None = None
     code: Code | None = None
     message: str | None = None
+    proof: Proved | UnsetType = UNSET
 
     @property
     def exit(self) -> Exit:

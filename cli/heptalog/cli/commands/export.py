@@ -7,6 +7,7 @@ import typer
 
 from heptalog.cli.exits import Exit, WrongUse, complain
 from heptalog.cli.guard import guarded
+from heptalog.cli.options import ARBITER, AsOption
 
 SourceArgument = Annotated[
     str,
@@ -30,19 +31,22 @@ OutOption = Annotated[
 
 
 @guarded
-def export(source: SourceArgument, out: OutOption = None) -> Exit:
+def export(source: SourceArgument, as_: AsOption = ARBITER, out: OutOption = None) -> Exit:
     """Export a game as a game file.
 
     Each event as it is recorded, one a line: ids, times, seals and hashes included. A file is written whole or not at
-    all; a pipe is written into. With --out FOLDER all games of a database or server are written, as FOLDER/GAME.jsonl.
+    all; a pipe is written into. With --out FOLDER all games of a database or server are written, as FOLDER/GAME.jsonl;
+    one that cannot be read is told on stderr, and never stops the others. With --as what is hidden from that viewer is
+    left out, and the hashes are the same.
     """
     from heptalog.cli.connections import Connections
     from heptalog.cli.databases import Database
-    from heptalog.cli.exporting import events_of, file_name, lines_of, write_whole
+    from heptalog.cli.exporting import events_for, file_name, lines_of, write_whole
     from heptalog.cli.output import write_bytes
-    from heptalog.cli.render import counted
+    from heptalog.cli.render import counted, finding_text
     from heptalog.cli.servers import Server
     from heptalog.cli.sources import Folder, named
+    from heptalog.cli.verdicts import Found
 
     name = named(source)
     if out == Path("-"):
@@ -53,12 +57,23 @@ def export(source: SourceArgument, out: OutOption = None) -> Exit:
                 raise WrongUse(f"{name.name}: name one of its games (as {name.name}#GAME), or a folder with --out")
             out.mkdir(parents=True, exist_ok=True)
             count = 0
+            bad: set[Exit] = set()
             for game in name.games(connections):
-                write_whole(out / file_name(game.game_id), lines_of(events_of(game, connections)))
+                try:
+                    events = events_for(as_, game, connections)
+                except Found as found:
+                    complain(finding_text(found.verdict))
+                    bad.add(found.verdict.exit)
+                    continue
+                except WrongUse as error:
+                    complain(f"{game.name}: {error}")
+                    bad.add(Exit.WRONG_USE)
+                    continue
+                write_whole(out / file_name(game.game_id), lines_of(events))
                 count += 1
             complain(f"{counted(count, 'game')} written to {out}")
-            return Exit.FINE
-        events = events_of(name, connections)
+            return Exit.FINDING if Exit.FINDING in bad else max(bad, default=Exit.FINE)
+        events = events_for(as_, name, connections)
     if out is None:
         for line in lines_of(events):
             write_bytes(line)

@@ -20,13 +20,44 @@ DatabaseArgument = Annotated[
 ]
 HostOption = Annotated[str, typer.Option("--host", help="A loopback address: there are no credentials yet.")]
 PortOption = Annotated[int, typer.Option("--port", min=0, max=65535, help="0 is any free one.")]
+ReserveOption = Annotated[
+    str | None,
+    typer.Option(
+        "--reserve",
+        metavar="SIZE",
+        help="What is left free on the disk, such as 2GiB; 0 is nothing. By default 512MiB or 5 %, whichever is less.",
+        show_default=False,
+    ),
+]
+KeyOption = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--key",
+        metavar="FILE",
+        help="Sign checkpoints with this key of keygen. Two while a key is changed; the old one may be a public one.",
+        show_default=False,
+    ),
+]
+CheckpointOption = Annotated[
+    float,
+    typer.Option("--checkpoint-seconds", min=0.1, metavar="N", help="How often what is new is signed."),
+]
 
 
 @guarded
-def serve(database: DatabaseArgument, host: HostOption = "127.0.0.1", port: PortOption = 7777) -> Exit:
+def serve(
+    database: DatabaseArgument,
+    host: HostOption = "127.0.0.1",
+    port: PortOption = 7777,
+    reserve: ReserveOption = None,
+    key: KeyOption = None,
+    checkpoint_seconds: CheckpointOption = 60.0,
+) -> Exit:
     """Serve a database over gRPC.
 
     Prints "listening on HOST:PORT" once it listens. SIGTERM or Ctrl-C lets running calls finish, and ends it.
+    Below the reserve nothing more is recorded, and all that is recorded can still be read. With a key it signs
+    checkpoints of the log: at an interval, when somebody asks for one, and at its end.
     """
     import asyncio
     import logging
@@ -35,7 +66,9 @@ def serve(database: DatabaseArgument, host: HostOption = "127.0.0.1", port: Port
 
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")
     from heptalog.cli.connections import opening
+    from heptalog.cli.sizes import size_of
     from heptalog.service.config import Settings
+    from heptalog.service.evidence.keys import load_ring
     from heptalog.service.server import serve as run
 
     logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(asctime)s %(levelname)s %(message)s")
@@ -43,6 +76,15 @@ def serve(database: DatabaseArgument, host: HostOption = "127.0.0.1", port: Port
     def announce(bound: int) -> None:
         print(f"listening on {f'[{host}]' if ':' in host else host}:{bound}", flush=True)  # noqa: T201  # the result
 
+    reserve_bytes = None if reserve is None else size_of(reserve, "--reserve")
+    settings = Settings(
+        str(database),
+        host=host,
+        port=port,
+        reserve_bytes=reserve_bytes,
+        checkpoint_seconds=checkpoint_seconds,
+    )
+    ring = load_ring(key) if key else None
     with opening(database):
-        asyncio.run(run(Settings(str(database), host=host, port=port), announce))
+        asyncio.run(run(settings, announce, ring))
     return Exit.FINE

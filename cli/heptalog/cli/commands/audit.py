@@ -1,0 +1,81 @@
+"""`heptalog audit`: whether a whole log is what it was, to the last byte."""
+
+from contextlib import closing
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from heptalog.cli.exits import Exit, WrongUse, complain
+from heptalog.cli.guard import guarded
+from heptalog.cli.options import Format, FormatOption
+
+SourceArgument = Annotated[
+    str, typer.Argument(metavar="LOG", help="A database, or grpc://HOST:PORT.", show_default=False)
+]
+CheckpointOption = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--checkpoint", "-c", metavar="FILE", help="A signed checkpoint from elsewhere; repeatable.", show_default=False
+    ),
+]
+KeyOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--key",
+        metavar="KEY",
+        help="A public key, or a file of some: one of all that are given must have signed every checkpoint.",
+        show_default=False,
+    ),
+]
+JobsOption = Annotated[int, typer.Option("--jobs", "-j", min=0, max=256, help="Processes; 0 is one a core.")]
+StateOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--state", metavar="FILE", help="Where it is kept how far it is; DATABASE.audit if absent.", show_default=False
+    ),
+]
+NoStateOption = Annotated[bool, typer.Option("--no-state", help="Keep it nowhere, and begin at the beginning.")]
+
+
+@guarded
+def audit(
+    log: SourceArgument,
+    checkpoint: CheckpointOption = None,
+    key: KeyOption = None,
+    jobs: JobsOption = 0,
+    state: StateOption = None,
+    no_state: NoStateOption = False,
+    format_: FormatOption = Format.TEXT,
+) -> Exit:
+    """Audit a whole log: every stored byte is read again.
+
+    Positions, hashes, chains, seals, the rules of every game, what is kept beside the records, the Merkle tree, the
+    head record, and every checkpoint that is kept or given. It does not stop at a fault: every bad place is told.
+    Stopped, it goes on where it was when it is started again. Exit code 1: something is wrong; 3: it cannot be read.
+    """
+    from heptalog.cli.auditing import Auditor, place_of
+    from heptalog.cli.backups import keys_of
+    from heptalog.cli.findings import Telling
+    from heptalog.cli.output import counting
+
+    if state is not None and no_state:
+        raise WrongUse("--state and --no-state exclude each other")
+    place = place_of(log)
+    where = None if no_state else state or place.state_path
+    with Auditor(place, checkpoint or (), keys_of(key), state=where, may_lose_state=state is None) as auditor:
+        telling = Telling(auditor.name, format_)
+        for remark in auditor.remarks():
+            complain(remark)
+        read = auditor.events_done
+        with (
+            counting("events read", total=auditor.events, begun=read) as counter,
+            closing(auditor.findings(jobs=jobs)) as findings,
+        ):
+            for finding in findings:
+                if finding is not None:
+                    telling.finding(finding)
+                else:
+                    counter.add(auditor.events_done - read)
+                    read = auditor.events_done
+        return telling.summary(auditor.summary())

@@ -1,0 +1,57 @@
+"""`heptalog backup`: a log into a folder of plain files, and what is new of it the next time."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from heptalog.cli.exits import Exit, complain
+from heptalog.cli.guard import guarded
+from heptalog.cli.options import Format, FormatOption
+
+SourceArgument = Annotated[
+    str,
+    typer.Argument(metavar="DATABASE|grpc://HOST:PORT", help="A running server, or a database.", show_default=False),
+]
+FolderArgument = Annotated[
+    Path, typer.Argument(metavar="FOLDER", help="Where it goes; made where it is missing.", show_default=False)
+]
+KeysOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--key",
+        metavar="KEY",
+        help="A public key, or a file of some: one of all that are given must have signed the latest checkpoint.",
+        show_default=False,
+    ),
+]
+
+
+@guarded
+def backup(
+    source: SourceArgument, folder: FolderArgument, key: KeysOption = None, format_: FormatOption = Format.TEXT
+) -> Exit:
+    """Back up a log, running or not.
+
+    The first time all of it, later what is new. One moment of the log, checked as it is copied: every record, every
+    hash, the Merkle tree and its checkpoints. Another log, or one that has become shorter, is refused; then, and
+    whenever it is interrupted, the backup stays what it was. Appends do not wait for it.
+    """
+    import time
+
+    from heptalog.cli.backups import keys_of, lines_of_backup, source_named
+    from heptalog.cli.connections import Connections
+    from heptalog.cli.output import counting, write_json, write_lines
+    from heptalog.service.backup.taking import take
+
+    keys = keys_of(key)
+    with Connections() as connections, counting("events") as counter:
+        parts = source_named(source, connections)
+        taken = take(folder, parts, keys=keys, clock=time.time_ns, progress=counter.add)
+    if keys and not taken.checkpoint:
+        complain("no checkpoint is signed yet, so there was nothing to hold against a key")
+    if format_ is Format.TEXT:
+        write_lines(lines_of_backup(taken))
+    else:
+        write_json(taken)
+    return Exit.FINE

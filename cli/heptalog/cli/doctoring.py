@@ -1,0 +1,167 @@
+"""A diagnosis for people and for programs, and what can be done, that which loses least first."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from msgspec import Struct
+
+from heptalog.cli.connections import shown
+from heptalog.cli.exits import Exit
+from heptalog.cli.sizes import shown_size
+from heptalog.replay.errors import Code, HeptalogError, Unavailable
+from heptalog.replay.gamefile import rfc3339
+from heptalog.replay.sentences import sentence
+from heptalog.replay.words import printable
+from heptalog.service.store import TreeHead
+from heptalog.service.store.diagnosis import Diagnosis
+from heptalog.service.store.heads import ADVICE
+
+_LOSSES: Final = frozenset({Code.EVENTS_LOST, Code.HEAD_DIFFERS, Code.HEAD_MISSING, Code.CHECKPOINT_DIFFERS})
+_CHANGES: Final = frozenset(
+    {Code.HEAD_DIFFERS, Code.CHECKPOINT_DIFFERS, Code.TREE_DIFFERS, Code.POSITION_DAMAGED, Code.HEAD_MISSING}
+)
+
+
+class ToldFile(Struct, frozen=True):
+    """One of the files; without a size it is not there."""
+
+    path: str
+    size: int | None
+    changed_at: str | None
+
+
+class ToldTree(Struct, frozen=True):
+    """How many events, and their root in hex."""
+
+    events: int
+    root: str
+
+
+class Problem(Struct, frozen=True):
+    """Something that is wrong."""
+
+    code: str
+    message: str
+
+
+class ToldIncident(Struct, frozen=True):
+    """Somebody has let the log go on."""
+
+    accepted_at: str
+    finding: str
+
+
+class Report(Struct, frozen=True):
+    """All that the doctor says; null is what could not be seen. Sizes in bytes."""
+
+    database: str
+    ok: bool
+    files: tuple[ToldFile, ...]
+    schema: int | None
+    schema_known: int
+    log: ToldTree | None
+    head: ToldTree | None
+    head_written_at: str | None
+    checkpoint: ToldTree | None
+    free: int
+    reserve: int
+    incidents: tuple[ToldIncident, ...]
+    problems: tuple[Problem, ...]
+    advice: tuple[str, ...]
+
+
+def report_of(diagnosis: Diagnosis) -> Report:
+    """The diagnosis as it is told."""
+    return Report(
+        shown(diagnosis.files[0].path),
+        not diagnosis.problems,
+        tuple(
+            ToldFile(shown(file.path), file.size, None if file.size is None else rfc3339(file.changed_at))
+            for file in diagnosis.files
+        ),
+        diagnosis.schema,
+        diagnosis.schema_known,
+        _told(diagnosis.log),
+        _told(None if diagnosis.head is None else diagnosis.head.tree),
+        None if diagnosis.head is None else diagnosis.head.time,
+        _told(diagnosis.checkpoint),
+        diagnosis.space.free,
+        diagnosis.reserve,
+        tuple(ToldIncident(rfc3339(one.accepted_at), one.finding) for one in diagnosis.incidents),
+        tuple(Problem(problem.code, _message(problem)) for problem in diagnosis.problems),
+        tuple(advice(diagnosis)),
+    )
+
+
+def report_lines(report: Report) -> Iterator[str]:
+    """The same for eyes."""
+    width = max(len(file.path) for file in report.files)
+    for file in report.files:
+        facts = "not there" if file.size is None else f"{shown_size(file.size)}, changed {file.changed_at}"
+        yield f"{printable(file.path):<{width}}  {facts}"
+    yield ""
+    known = f"this version knows {report.schema_known}"
+    yield f"schema      {'cannot be seen' if report.schema is None else f'{report.schema}, {known}'}"
+    for name, tree in (("log", report.log), ("head", report.head), ("checkpoint", report.checkpoint)):
+        written = f", written {report.head_written_at}" if name == "head" else ""
+        yield f"{name:<10}  {'-' if tree is None else f'{tree.events:,} events, root {tree.root}{written}'}"
+    for incident in report.incidents:
+        yield f"accepted    {incident.accepted_at}: {printable(incident.finding)}"
+    yield f"disk        {shown_size(report.free)} free, reserve {shown_size(report.reserve)}"
+    yield ""
+    if report.ok:
+        yield "nothing is wrong"
+        return
+    for problem in report.problems:
+        yield f"{problem.message} [{problem.code}]"
+    yield ""
+    yield "what can be done, that which loses least first:"
+    for number, line in enumerate(report.advice, start=1):
+        yield f"{number:>3}. {line}"
+
+
+def exit_of(diagnosis: Diagnosis) -> Exit:
+    """1 where something is wrong, 3 where it cannot even be seen what."""
+    is_unseen = diagnosis.log is None and all(isinstance(problem, Unavailable) for problem in diagnosis.problems)
+    return Exit.FINE if not diagnosis.problems else Exit.UNREACHABLE if is_unseen else Exit.FINDING
+
+
+def advice(diagnosis: Diagnosis) -> Iterator[str]:
+    """What can be done, in the order of what it loses."""
+    codes = {problem.code for problem in diagnosis.problems}
+    database, wal, head, checkpoint = (printable(shown(file.path)) for file in diagnosis.files)
+    if Code.DATABASE_LOCKED in codes:
+        yield "Ask the process that holds it, or stop it: a server answers `heptalog audit grpc://HOST:PORT`."
+    if Code.DATABASE_NEWER in codes or Code.RECORD_NEWER in codes:
+        yield "Use the version of Heptalog that wrote it, or a newer one."
+    if Code.DISK_RESERVE in codes:
+        yield "Free space on this disk; recording goes on by itself. Or ask for less: `heptalog serve --reserve SIZE`."
+    if not codes - {Code.DATABASE_LOCKED, Code.DATABASE_NEWER, Code.RECORD_NEWER, Code.DISK_RESERVE}:
+        return
+    yield f"Copy {database} and all files beside it whose names begin alike, before anything else is tried."
+    if diagnosis.files[1].size is None and codes & (_LOSSES | {Code.RECORD_DAMAGED}):
+        yield f"If the database was moved or copied without it, put {wal} back: it holds the last commits."
+    if codes & _LOSSES:
+        yield f"If the files are not of one moment, put back those that belong together: {database}, {wal}, {head}."
+    if codes & _CHANGES and diagnosis.log is not None:
+        yield f"`heptalog audit {database}` names every event that was changed."
+    yield "Restore a backup under another name: `heptalog restore BACKUP NEW.duckdb`."
+    if Code.RECORD_DAMAGED in codes and diagnosis.files[1].size is not None:
+        yield f"Move {wal} away, and run this again: what is in the database without it can then be seen."
+    if diagnosis.files[0].size is None:
+        yield f"To begin an empty log in this place, move {head} and {checkpoint} away; nothing of the old one is left."
+    if diagnosis.is_acceptable and codes - {Code.DISK_RESERVE}:
+        yield (
+            f"`heptalog doctor {database} --accept` lets the log go on as it is now. What is lost stays lost, and who "
+            "holds a receipt or a checkpoint of it can show that it was there. The log itself records that it was done."
+        )
+
+
+def _message(problem: HeptalogError) -> str:
+    # That we can say what can be done is what is being done.
+    facts = {name: value for name, value in problem.facts.items() if value != ADVICE}
+    return printable(sentence(type(problem)(problem.code, rule=problem.rule, **facts)))
+
+
+def _told(tree: TreeHead | None) -> ToldTree | None:
+    return None if tree is None else ToldTree(tree.size, tree.root.hex())

@@ -1,0 +1,36 @@
+"""Sizes as a person writes them: 512MiB, 2 GB, 0."""
+
+import re
+from types import MappingProxyType
+from typing import Final
+
+from heptalog.cli.exits import WrongUse
+
+_UNITS: Final = MappingProxyType(
+    {
+        "": 1,
+        "b": 1,
+        **{f"{letter}b": 1000**power for power, letter in enumerate("kmgt", start=1)},
+        **{f"{letter}ib": 1024**power for power, letter in enumerate("kmgt", start=1)},
+    }
+)
+_SIZE: Final = re.compile(r"(\d{1,18})(?:\.(\d{1,6}))?\s*([a-z]*)", re.IGNORECASE | re.ASCII)
+_SHOWN: Final = ("bytes", "KiB", "MiB", "GiB", "TiB")
+
+
+def size_of(text: str, option: str) -> int:
+    """The bytes that a text names. Raises WrongUse where it names none."""
+    match = _SIZE.fullmatch(text.strip())
+    unit = None if match is None else _UNITS.get(match[3].lower())
+    # A part of a byte is nothing that anybody means.
+    if match is None or unit is None or (match[2] and unit == 1):
+        raise WrongUse(f"{option} {text}: write a size such as 512MiB, 2GB or 0")
+    whole, part = match[1], match[2] or ""
+    size: int = int(whole + part) * unit // 10 ** len(part)
+    return size
+
+
+def shown_size(size: int) -> str:
+    """A size for eyes: 1.5 GiB."""
+    power = min(max(size.bit_length() - 1, 0) // 10, len(_SHOWN) - 1)
+    return f"{size} bytes" if not power else f"{size / 1024**power:.1f} {_SHOWN[power]}"
