@@ -9,7 +9,7 @@ DEVELOPED := $(VENV)/.developed
 LOCK   := uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check gen bless bench lock clean
+.PHONY: help demo test trials check gen bless bench lock clean
 
 help: ## say what there is
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -31,6 +31,11 @@ demo: $(READY) ## record, replay, verify and diff games of all three kinds on a 
 
 test: $(DEVELOPED) ## run the whole suite
 	$(BIN)/python -m pytest -n 2 $(PYTEST_ARGS)
+
+trials: $(DEVELOPED) ## crashes, full disks and backups for as long as it takes; each has a short form in the tests
+	$(BIN)/python -m tests.trials.crash $(TRIALS_ARGS)
+	$(BIN)/python -m tests.trials.disk_full
+	$(BIN)/python -m tests.trials.backup
 
 check: $(DEVELOPED) ## generated code, lint, format and types
 	$(BIN)/python proto/gen.py --check
