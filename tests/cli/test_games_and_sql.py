@@ -53,11 +53,17 @@ def test_a_list_says_what_each_game_is(source: str) -> None:
     closed = only(rows, lambda row: row["ruleset"] == "seven_bridge")
     assert (closed["status"], closed["events"], closed["winners"]) == ("CLOSED", 11, [1])
     assert only(rows, lambda row: row["ruleset"] == "seven_rocks")["status"] == "RUNNING"
-    text = run("games", source).out
+    text = run("games", source, "--results").out
     assert text.splitlines()[0].split() == [
         *("game", "ruleset", "players", "status", "events", "scores", "winners", "created"),
     ]
     assert len(text.splitlines()) == 5
+
+
+def test_what_nobody_looked_for_has_no_columns(source: str) -> None:
+    heads = run("games", source).out.splitlines()[0].split()
+    is_replayed = Path(source).is_dir()
+    assert [name in heads for name in ("status", "scores", "winners")] == [True, is_replayed, is_replayed]
 
 
 def test_a_list_is_cut_down_by_every_filter(source: str) -> None:

@@ -9,6 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from heptalog.replay.errors import Code, Corrupt, Unavailable
+from heptalog.replay.evidence.texts import to_base64
 from heptalog.service.backup import manifest
 from heptalog.service.backup.parts import Checkpoints, Events, Have, Moment, Part, Refusals, parts_of
 from heptalog.service.backup.restoring import check
@@ -39,7 +40,7 @@ def test_a_second_backup_adds_what_is_new_and_touches_nothing_else(store: LogSto
         after = files_of(folder)
         assert first.new_events == first.events
         assert (second.new_events, second.new_refusals) == (second.events - first.events, 3)
-        assert second.root == store.tree_head().root.hex()
+        assert second.root == to_base64(store.tree_head().root)
         assert set(after) - set(before) == set(second.new_files)
         assert {name for name in before if before[name] != after[name]} == {manifest.NAME}
         assert second.signed_by == (KEY.name,)
@@ -69,7 +70,7 @@ def test_whatever_the_parts_and_the_files_are_the_backup_is_the_same(store: LogS
         grow(store, 1)
         taken = back_up(store, folder)
         assert len(taken.new_files) > 5
-        assert check(folder, keys=KEY.verifiers).root == store.tree_head().root.hex()
+        assert check(folder, keys=KEY.verifiers).root == to_base64(store.tree_head().root)
 
 
 def test_a_backup_is_of_one_moment_whatever_is_appended_meanwhile(store: LogStore, folder: Path) -> None:
@@ -255,9 +256,9 @@ def test_an_interrupted_backup_leaves_the_last_one(folder: Path) -> None:
 def test_what_a_killed_backup_has_left_is_removed_by_the_next_one(folder: Path) -> None:
     store = MemoryStore()
     grow(store)
-    for leftover in (folder / ".unfinished-000009-events.gz", folder / ".manifest.jsonl.ab12" / manifest.NAME):
-        leftover.parent.mkdir(parents=True, exist_ok=True)
-        leftover.write_bytes(b"half")
+    folder.mkdir(exist_ok=True)
+    for name in (".unfinished-000009-events.gz", f".{manifest.NAME}.new"):
+        (folder / name).write_bytes(b"half")
     assert back_up(store, folder).events == store.position()
     assert not [name for name in files_of(folder) if name.startswith(".")]
 

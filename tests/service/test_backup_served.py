@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from heptalog.replay.errors import Code
 from heptalog.replay.events import Event
+from heptalog.replay.evidence.texts import to_base64
 from heptalog.service.appends import Append
 from heptalog.service.backup.parts import Events, Have, Moment, Part
 from heptalog.service.backup.restoring import check
@@ -95,7 +96,7 @@ def test_a_cut_connection_is_gone_on_from(service: Service, folder: Path, code: 
     taken = take(folder, client.backup, keys=KEY.verifiers, clock=lambda: MADE_AT)
     assert len(asked) == 7
     assert taken.events == store.position()
-    assert check(folder).root == store.tree_head().root.hex()
+    assert check(folder).root == to_base64(store.tree_head().root)
 
 
 def test_what_a_caller_has_that_the_log_has_not_is_no_reason_to_fail(service: Service) -> None:

@@ -17,6 +17,7 @@ from heptalog.replay.errors import Code, Corrupt, Malformed
 from heptalog.replay.evidence.bundles import Examined, events_in, examine, is_bundle, parse_header
 from heptalog.replay.evidence.notes import COSIGNATURE, ED25519, Signed, VerifierKey
 from heptalog.replay.evidence.reveals import Reveal, Revealed, Revealing, decode_reveal, reveals_in
+from heptalog.replay.evidence.texts import to_base64
 from heptalog.replay.gamefile import read_events, rfc3339
 
 _REVEAL_MARK: Final = b'"part"'
@@ -73,7 +74,7 @@ class Look(Struct, frozen=True):
             log=log.origin,
             size=log.size,
             position=examined.position,
-            root=log.root.hex(),
+            root=to_base64(log.root),
             signatures=tuple(_signed_by(examined.signed)),
             revealed=self.revealed,
         )

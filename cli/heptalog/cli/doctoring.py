@@ -9,6 +9,7 @@ from heptalog.cli.connections import shown
 from heptalog.cli.exits import Exit
 from heptalog.cli.sizes import shown_size
 from heptalog.replay.errors import Code, HeptalogError, Unavailable
+from heptalog.replay.evidence.texts import to_base64
 from heptalog.replay.gamefile import rfc3339
 from heptalog.replay.sentences import sentence
 from heptalog.replay.words import printable
@@ -31,7 +32,7 @@ class ToldFile(Struct, frozen=True):
 
 
 class ToldTree(Struct, frozen=True):
-    """How many events, and their root in hex."""
+    """How many events, and their root, in base64 as a checkpoint has it."""
 
     events: int
     root: str
@@ -164,4 +165,4 @@ def _message(problem: HeptalogError) -> str:
 
 
 def _told(tree: TreeHead | None) -> ToldTree | None:
-    return None if tree is None else ToldTree(tree.size, tree.root.hex())
+    return None if tree is None else ToldTree(tree.size, to_base64(tree.root))

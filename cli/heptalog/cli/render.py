@@ -73,6 +73,7 @@ def counted(count: int, noun: str) -> str:
 
 
 GAME_COLUMNS: Final = ("game", "ruleset", "players", "status", "events", "scores", "winners", "created")
+RESULT_COLUMNS: Final = ("scores", "winners")
 
 
 def row_cells(row: "Row") -> list[str]:

@@ -56,7 +56,7 @@ def games(
     from heptalog.cli.connections import Connections
     from heptalog.cli.listing import Row, rows
     from heptalog.cli.output import Objects, write_table
-    from heptalog.cli.render import GAME_COLUMNS, finding_text, row_cells
+    from heptalog.cli.render import GAME_COLUMNS, RESULT_COLUMNS, finding_text, row_cells
     from heptalog.cli.verdicts import Verdict
     from heptalog.replay.registry import NEWEST
     from heptalog.service.store import GameFilter, Status
@@ -90,7 +90,14 @@ def games(
             else:
                 out.write(row)
     if format_ is Format.TEXT and listed:
-        write_table(GAME_COLUMNS, listed, numbers=("events",), whole="game")
+        # Scores and winners are not looked for unless they are asked for.
+        shown = [
+            index
+            for index, name in enumerate(GAME_COLUMNS)
+            if name not in RESULT_COLUMNS or any(cells[index] for cells in listed)
+        ]
+        table = [[cells[index] for index in shown] for cells in listed]
+        write_table([GAME_COLUMNS[index] for index in shown], table, numbers=("events",), whole="game")
     elif not bad and not listed and format_ is Format.TEXT:
         complain("no game fits")
     exits = {verdict.exit for verdict in bad}

@@ -23,6 +23,7 @@ from heptalog.replay.errors import Code, Conflict, Corrupt, Unavailable
 from heptalog.replay.events import Event
 from heptalog.replay.evidence.merkle import Frontier
 from heptalog.replay.evidence.notes import VerifierKey
+from heptalog.replay.evidence.texts import to_base64
 from heptalog.replay.verify import Examiner, Report, verify
 from heptalog.service.backup.checking import Checker
 from heptalog.service.backup.contents import Contents
@@ -143,7 +144,7 @@ def _restored(database: str, contents: Contents, checker: Checker, *, games: int
         games,
         refusals,
         checker.checkpoint_count,
-        checker.tree.root().hex(),
+        to_base64(checker.tree.root()),
         checker.checkpoint_size,
         tuple(dict.fromkeys(signed.key.name for signed in checker.signed)),
     )

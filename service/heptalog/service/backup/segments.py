@@ -9,7 +9,6 @@ import gzip
 import io
 import os
 import re
-import shutil
 from collections.abc import Iterator
 from contextlib import suppress
 from hashlib import sha256
@@ -142,12 +141,9 @@ def remove_unfinished(folder: Path) -> None:
     """Remove what a backup has left that was interrupted."""
     for path in list(folder.iterdir()):
         if is_unfinished(path):
-            if path.is_dir():
-                shutil.rmtree(path)
-            else:
-                path.unlink()
+            path.unlink()
 
 
 def is_unfinished(path: Path) -> bool:
-    """Whether this is what an interrupted backup may have left: a segment, or the folder of a manifest."""
+    """Whether this is what an interrupted backup may have left: a segment, or a manifest."""
     return path.name.startswith((_UNFINISHED, f".{MANIFEST}."))

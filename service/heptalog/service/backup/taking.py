@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from heptalog.replay.errors import Code, Corrupt, Unavailable
 from heptalog.replay.evidence.notes import VerifierKey
+from heptalog.replay.evidence.texts import to_base64
 from heptalog.replay.gamefile import rfc3339
 from heptalog.service.backup import manifest as manifests
 from heptalog.service.backup.checking import Checker
@@ -81,7 +82,7 @@ def take(
         made.size - begun.size,
         made.refusals,
         made.refusals - begun.refusals,
-        made.root,
+        to_base64(bytes.fromhex(made.root)),
         made.checkpoint,
         tuple(dict.fromkeys(signed.key.name for signed in taking.checker.signed)),
         tuple(segment.file for segment in new),
