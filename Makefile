@@ -32,10 +32,12 @@ demo: $(READY) ## record, replay, verify and diff games of all three kinds on a 
 test: $(DEVELOPED) ## run the whole suite
 	$(BIN)/python -m pytest -n 2 $(PYTEST_ARGS)
 
-trials: $(DEVELOPED) ## crashes, full disks and backups for as long as it takes; each has a short form in the tests
-	$(BIN)/python -m tests.trials.crash $(TRIALS_ARGS)
+trials: $(DEVELOPED) ## crashes, full disks, backups, tampering and fuzzing: an hour; each has a short form in the tests
+	$(BIN)/python -m tests.trials.crash --rounds 200
 	$(BIN)/python -m tests.trials.disk_full
 	$(BIN)/python -m tests.trials.backup
+	$(BIN)/python -m tests.trials.tamper
+	$(BIN)/python -m tests.trials.fuzz --minutes 10
 
 check: $(DEVELOPED) ## generated code, lint, format and types
 	$(BIN)/python proto/gen.py --check
