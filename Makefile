@@ -53,8 +53,9 @@ gen: $(DEVELOPED) ## generate the protobuf code and its stubs
 bless: $(DEVELOPED) ## rewrite golden texts and generated documents; read the difference before the commit
 	$(BIN)/python -m pytest --bless tests/golden tests/test_docs.py
 
-bench: $(READY) ## measure the core beside its floor
+bench: $(READY) ## measure the core beside its floor, and commits beside what proves them
 	$(BIN)/python -m bench $(BENCH_ARGS)
+	$(BIN)/python -m bench.commits
 
 lock: ## pin every dependency with its hashes (needs uv)
 	$(LOCK) --group dev -o requirements-dev.lock
