@@ -1,7 +1,7 @@
 """`heptalog audit`: a whole log, in a database or on a server, told place by place, and gone on with after a stop."""
 
-import json
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from itertools import count, islice
 from pathlib import Path
 from typing import Any
@@ -11,14 +11,17 @@ import pytest
 from msgspec.structs import replace
 
 from heptalog.cli.auditing import Auditor, Database, Server
+from heptalog.replay.errors import Code, Corrupt
 from heptalog.service.auditing.findings import Finding
 from heptalog.service.evidence.keys import SigningKey
 from heptalog.service.store import Stored
 from heptalog.service.store.duck import DuckStore
+from heptalog.service.store.duck_kept import Kept
 from heptalog.service.store.heads import head_path
 from heptalog.service.store.memory import MemoryStore
 from tests.cli.given import folder_of_games
 from tests.cli.running import run, serving
+from tests.contract.given import fill, game
 from tests.support.serving import Service
 from tests.trials.large import filled
 from tests.trials.victims import KEYS, Victim, made
@@ -60,14 +63,15 @@ def alter(path: Path, statement: str, *parameters: object) -> None:
         connection.execute(statement, parameters)
 
 
-def test_a_whole_log_is_told_in_two_lines(victim: Victim, outside: Path, key: Path) -> None:
+def test_a_whole_log_is_told_in_three_lines(victim: Victim, outside: Path, key: Path) -> None:
     ended = run("audit", victim.path, "--checkpoint", outside, "--key", key)
     assert (ended.code, ended.err) == (0, "")
-    told, root = ended.out.splitlines()
+    told, root, latest = ended.out.splitlines()
     size = len(victim.log.rows("events"))
     assert told.startswith(f"ok   {victim.path}  {size} events, 6 games, ")
     # As the third line of a checkpoint has it, so that it can be compared by eye.
     assert root == f"root {victim.outside.splitlines()[2]}  size {size}"
+    assert latest == f"latest checkpoint that holds: over {size} events"
     assert not victim.path.with_name("games.duckdb.audit").exists()
 
 
@@ -168,7 +172,7 @@ def test_a_checkpoint_that_is_none_is_no_finding(victim: Victim, tmp_path: Path)
     assert run("audit", victim.path, "--checkpoint", tmp_path / "missing").code == 3
     (tmp_path / "nonsense").write_text("nonsense")
     ended = run("audit", victim.path, "--checkpoint", tmp_path / "nonsense")
-    assert (ended.out, ended.err.count("\n")) == ("", 1)
+    assert (ended.code, ended.out, ended.err.count("\n")) == (2, "", 1)
     assert "[NOTE_INVALID]" in ended.err
     assert run("audit", victim.path, "--state", tmp_path / "state", "--no-state").code == 2
 
@@ -278,12 +282,23 @@ def test_a_log_that_has_changed_meanwhile_is_begun_anew(victim: Victim, tmp_path
     assert not state.exists()
 
 
-def test_a_state_that_is_none_is_written_over(victim: Victim, tmp_path: Path) -> None:
-    for content in (b"", b"{", b'{"version": 7}', json.dumps({"version": 1}).encode()):
+def test_a_state_that_cannot_be_used_is_written_over(victim: Victim, tmp_path: Path) -> None:
+    for content in (b"", b'{"bound":', b'{"bound":{},"version":7}'):
         state = tmp_path / "state"
         state.write_bytes(content)
         assert run("audit", victim.path, "--state", state).code == 0
         assert not state.exists()
+
+
+def test_what_is_no_state_is_never_written_over(victim: Victim, tmp_path: Path) -> None:
+    other = tmp_path / "season.key"
+    other.write_bytes(b"PRIVATE+KEY+example.org/season+00000000+AAAA\n")
+    for path in (victim.path, other):
+        content = path.read_bytes()
+        ended = run("audit", victim.path, "--state", path)
+        assert ended.code == 3
+        assert "[SOURCE_UNREADABLE]" in ended.err
+        assert path.read_bytes() == content
 
 
 def test_where_no_state_can_be_kept_it_is_said(victim: Victim, tmp_path: Path) -> None:
@@ -358,4 +373,28 @@ def test_the_checkpoints_of_a_server_are_held_against_what_it_serves(victim: Vic
     with serving(victim.path) as server:
         ended = run("audit", server.url, "--key", key, "--checkpoint", outside, "--format", "json")
         assert ended.code == 0
-        assert ended.document["checkpoints"] == 1 + len({row[1] for row in victim.log.rows("checkpoints")})
+        assert ended.document["checkpointSize"] == len(victim.log.rows("events"))
+        assert ended.document["checkpoints"] == len({row[1] for row in victim.log.rows("checkpoints")})
+
+
+def test_a_log_without_any_checkpoint_is_not_one_that_a_key_has_signed(tmp_path: Path, key: Path) -> None:
+    path = tmp_path / "log.duckdb"
+    with closing(DuckStore(path)) as store:
+        fill(store, [game(1)])
+    assert run("audit", path).code == 0
+    ended = run("audit", path, "--key", key, "--format", "json")
+    assert (ended.code, ended.document["counts"]) == (1, {"SIGNATURE_MISSING": 1})
+
+
+def test_where_the_engine_can_read_no_further_what_was_found_is_told(
+    victim: Victim, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alter(victim.path, "UPDATE log.checkpoints SET checkpoint_number = 9")
+
+    def damaged(self: Kept, width: int) -> object:
+        raise Corrupt(Code.RECORD_DAMAGED, rule="evidence", path="games.duckdb")
+
+    monkeypatch.setattr(Kept, "spans", damaged)
+    ended = run("audit", victim.path, "--no-state", "--jobs", "1", "--format", "json")
+    assert (ended.code, ended.document["ok"], ended.document["root"]) == (1, False, None)
+    assert ended.document["counts"] == {"COLUMNS_DIFFER": 1, "RECORD_DAMAGED": 1}

@@ -1,10 +1,14 @@
 """`heptalog backup` and `heptalog restore`: what they say, how they end, and that both kinds of source will do."""
 
+import shutil
 from contextlib import closing
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
+from heptalog.cli.backups import lines_of_restored
+from heptalog.service.backup.restoring import BadGame, Restored
 from heptalog.service.store.duck import DuckStore
 from tests.cli.given import folder_of_games
 from tests.cli.running import run, run_program, serving
@@ -24,7 +28,7 @@ def test_a_database_goes_into_a_folder_and_comes_out_again(tmp_path: Path, datab
     backup, again = tmp_path / "backup", tmp_path / "again.duckdb"
     taken = run("backup", database, backup, "--format", "json")
     assert taken.code == 0
-    assert (taken.document["events"], taken.document["new_events"]) == (taken.document["events"],) * 2
+    assert (taken.document["events"], taken.document["newEvents"]) == (taken.document["events"],) * 2
     assert taken.document["checkpoint"] == taken.document["events"]
     ended = run("backup", database, backup)
     assert ended.code == 0
@@ -35,6 +39,21 @@ def test_a_database_goes_into_a_folder_and_comes_out_again(tmp_path: Path, datab
     assert restored.document["root"] == taken.document["root"]
     with closing(DuckStore(database)) as one, closing(DuckStore(again)) as other:
         assert all_of(one) == all_of(other)
+
+
+def test_a_log_that_is_not_what_it_should_be_is_not_backed_up(tmp_path: Path, database: Path) -> None:
+    older = tmp_path / "older.duckdb"
+    shutil.copy(database, older)
+    with closing(DuckStore(database)) as store:
+        grow(store, 1)
+    shutil.copy(older, database)
+    for command in (("backup", database, tmp_path / "backup"), ("checkpoint", database)):
+        ended = run(*command)
+        assert (ended.code, ended.out) == (1, "")
+        assert "[EVENTS_LOST]" in ended.err
+    exported = run("export", database, "--out", tmp_path / "games")
+    assert exported.code == 1
+    assert "[EVENTS_LOST]" in exported.err
 
 
 def test_a_running_server_is_backed_up(tmp_path: Path) -> None:
@@ -51,6 +70,42 @@ def test_a_running_server_is_backed_up(tmp_path: Path) -> None:
     assert run("backup", tmp_path / "log.duckdb", backup).out.startswith("0 new events")
     assert run("restore", backup, tmp_path / "again.duckdb").code == 0
     assert run("verify", tmp_path / "again.duckdb").code == 0
+
+
+def test_what_programs_are_told(tmp_path: Path, database: Path) -> None:
+    (taken,) = run("backup", database, tmp_path / "backup", "--format", "jsonl").lines
+    assert list(taken) == [
+        "directory",
+        "events",
+        "newEvents",
+        "refusals",
+        "newRefusals",
+        "root",
+        "checkpoint",
+        "signedBy",
+        "newFiles",
+    ]
+    (checked,) = run("restore", tmp_path / "backup", "--check", "--format", "jsonl").lines
+    (restored,) = run("restore", tmp_path / "backup", tmp_path / "again.duckdb", "--format", "jsonl").lines
+    assert {**restored, "database": None} == checked
+    assert restored["database"] == str(tmp_path / "again.duckdb")
+    assert {"madeAt", "signedBy", "badGames"} < restored.keys()
+    text = run("restore", tmp_path / "backup", "--check").out
+    assert f"as of {restored['madeAt'][:19]}Z\n" in text
+
+
+def test_folders_that_are_missing_are_made(tmp_path: Path, database: Path) -> None:
+    assert run("backup", database, tmp_path / "backups" / "of" / "season").code == 0
+    assert run("restore", tmp_path / "backups" / "of" / "season", "--check").code == 0
+
+
+def test_a_backup_with_bad_games_is_not_called_good() -> None:
+    bad = BadGame("game", 3, "ILLEGAL_MOVE", "SU-R8")
+    checked = Restored(None, "2026-01-01T00:00:00.5Z", 4, 1, 0, 0, "root", 0, (), (bad,))
+    lines = list(lines_of_restored(checked))
+    assert lines[0] == "BAD  game: sequence 3 (SU-R8) [ILLEGAL_MOVE]"
+    assert lines[1].startswith("the backup has: 4 events of 1 game")
+    assert next(lines_of_restored(replace(checked, bad_games=()))).startswith("the backup is good: ")
 
 
 def test_keys_are_held_against_the_latest_checkpoint(tmp_path: Path, database: Path) -> None:
@@ -114,7 +169,7 @@ def test_an_older_log_put_back_is_told_with_the_positions_that_are_gone(tmp_path
     ended = run("backup", tmp_path / "old.duckdb", tmp_path / "backup")
     assert (ended.code, ended.out) == (1, "")
     assert "[EVENTS_LOST]" in ended.err
-    assert f"first {size - 2}, last {size}" in ended.err
+    assert f"positions {size - 2} to {size}" in ended.err
 
 
 @pytest.mark.parametrize(
@@ -124,7 +179,7 @@ def test_an_older_log_put_back_is_told_with_the_positions_that_are_gone(tmp_path
         (("backup", "log.duckdb#game", "backup"), 2),
         (("backup", "nothing.duckdb", "backup"), 3),
         (("backup", "grpc://127.0.0.1:1", "backup"), 3),
-        (("backup", "log.duckdb", "nowhere/backup"), 3),
+        (("backup", "log.duckdb", "log.duckdb/backup"), 3),
         (("backup", "log.duckdb", "log.duckdb"), 3),
         (("backup", "log.duckdb", "backup", "--key", "no key"), 3),
         (("restore", "backup"), 2),

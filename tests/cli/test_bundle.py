@@ -239,6 +239,14 @@ def test_a_hidden_hand_can_be_shown_later(bundle: Path, season: Path, tmp_path: 
     assert run("verify", bundle, "--key", public(bundle), "--reveal", shown).code == 0
 
 
+def test_what_is_shown_goes_into_a_file(season: Path, tmp_path: Path) -> None:
+    reveal = ("reveal", f"{season}#{GAME}", "--seat", "Chie")
+    printed, shown = run(*reveal), tmp_path / "shown.jsonl"
+    ended = run(*reveal, "--out", shown)
+    assert (ended.code, ended.out, ended.err) == (0, "", printed.err)
+    assert shown.read_text() == printed.out == run(*reveal, "--out", "-").out
+
+
 def test_what_was_not_dealt_cannot_be_shown(bundle: Path, season: Path, tmp_path: Path) -> None:
     (line,) = run("reveal", f"{season}#{GAME}", "--seat", 2, "--round", 2).lines
     shown = tmp_path / "shown.jsonl"

@@ -1,5 +1,6 @@
 """`heptalog doctor`: what it sees, what it advises, and what accepting does."""
 
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -74,10 +75,11 @@ def test_nothing_is_wrong(log: Path) -> None:
     assert [file["size"] is not None for file in report["files"]] == [True, False, True, True]
     assert report["log"] == report["head"] == report["checkpoint"]
     assert report["log"]["events"] == 24
-    assert report["schema"] == report["schema_known"] == 2
+    assert report["schema"] == report["schemaKnown"] == 2
     assert report["free"] > 0
     text = run("doctor", log)
-    assert (text.code, text.out.splitlines()[-1]) == (0, "nothing is wrong")
+    told = f"it opens, and is as long as was acknowledged; whether every event is as it was: `heptalog audit {log}`"
+    assert (text.code, text.out.splitlines()[-1]) == (0, told)
     assert len(run("doctor", log, "--format", "jsonl").lines) == 1
 
 
@@ -87,7 +89,7 @@ def test_an_older_copy_by_its_positions(log: Path) -> None:
     assert ended.code == 1
     report = ended.document
     assert [problem["code"] for problem in report["problems"]] == ["EVENTS_LOST", "EVENTS_LOST"]
-    assert "first 13, last 24" in report["problems"][0]["message"]
+    assert "positions 13 to 24" in report["problems"][0]["message"]
     assert (report["log"]["events"], report["head"]["events"], report["checkpoint"]["events"]) == (12, 24, 24)
     steps = ["Copy", "If the files are not of one moment", "heptalog restore", "--accept"]
     assert [step in line for step, line in zip(steps, report["advice"], strict=True)] == [True] * 4
@@ -95,8 +97,45 @@ def test_an_older_copy_by_its_positions(log: Path) -> None:
     for arguments in (("serve", log), ("import", log.parent / "none", "--into", log), ("sql", log, "SELECT 1")):
         refused = run(*arguments)
         if "import" not in arguments:
-            assert "`heptalog doctor` says what can be done, first 13, last 24" in refused.err
+            assert "`heptalog doctor` says what can be done, positions 13 to 24" in refused.err
     assert "`heptalog doctor` says" not in run("doctor", log).out
+
+
+def test_a_loss_is_told_once(log: Path) -> None:
+    older(log)
+    for arguments in (("import", log, "--into", log.with_name("new.duckdb")), ("games", "--results", log)):
+        ended = run(*arguments)
+        assert ended.code == 1
+        assert (ended.out + ended.err).count("[EVENTS_LOST]") == 1
+
+
+ENDINGS = ("wal", "head", "checkpoint")
+
+
+def test_what_it_does_not_read_it_does_not_vouch_for(log: Path) -> None:
+    alter(log, "UPDATE log.events SET sequence = 99 WHERE position = 7")
+    ended = run("doctor", log)
+    assert ended.code == 0
+    assert f"whether every event is as it was: `heptalog audit {log}`" in ended.out
+    assert run("audit", log).code == 1
+
+
+def test_files_are_told_as_they_were_named_and_times_to_the_second(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(log.parent)
+    lines = run("doctor", log.name).out.splitlines()
+    named = [file["path"] for file in doctor(Path(log.name)).document["files"]]
+    assert named == [line.split()[0] for line in lines[:4]] == [log.name, *(f"{log.name}.{end}" for end in ENDINGS)]
+    assert lines[1].endswith("not there")
+    assert all(re.search(r"\d{2}:\d{2}:\d{2}Z$", lines[index]) for index in (0, 2, 3, 7))
+    older(log)
+    for command in ("doctor", "serve", "verify", "games"):
+        ended = run(command, log.name)
+        assert "path games.duckdb.head (" in ended.out + ended.err
+        assert str(log.parent) not in ended.out + ended.err
+    # What is beside the file that a link leads to is not beside the link.
+    link = log.parent.parent / "link.duckdb"
+    link.symlink_to(log)
+    assert f"path {head_path(log)} (" in run("serve", link).err
 
 
 def _without_wal(log: Path) -> None:
@@ -188,6 +227,7 @@ def test_a_database_that_is_held(log: Path) -> None:
         (problem,) = ended.document["problems"]
         assert problem["code"] == "DATABASE_LOCKED"
         assert f"pid {served.process.pid}" in problem["message"]
+        assert "a server is named as grpc://HOST:PORT" in run("verify", log).out
         assert served.stopped() == 0
     assert doctor(log).code == 0
 

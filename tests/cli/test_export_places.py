@@ -46,6 +46,18 @@ def test_a_link_stays_a_link(game: Path, tmp_path: Path) -> None:
     assert sorted(path.name for path in folder.iterdir()) == ["not-yet.jsonl", "there.jsonl"]
 
 
+def test_a_log_or_a_key_is_never_written_over(database: Path, tmp_path: Path) -> None:
+    key = tmp_path / "season.key"
+    assert run("keygen", "example.org/season", "--out", key).code == 0
+    game_id = run("games", database, "--format", "json").document[0]["game"]
+    for place in (database, database.with_name(database.name + ".head"), key):
+        content = place.read_bytes()
+        ended = run("export", f"{database}#{game_id}", "--out", place)
+        assert ended.code == 3
+        assert ended.err.endswith(" [WRITE_FAILED]\n")
+        assert place.read_bytes() == content
+
+
 def test_what_cannot_be_written_is_said_to_be_so(game: Path, tmp_path: Path) -> None:
     loop = tmp_path / "loop"
     loop.symlink_to(loop)

@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from heptalog.cli.exits import WrongUse
-from heptalog.cli.sizes import shown_size, size_of
+from heptalog.cli.sizes import size_of
 from heptalog.replay.errors import Code, Unavailable
+from heptalog.replay.sentences import sentence, shown_size
 from heptalog.service.client import Client
 from heptalog.service.store import space
 from tests.cli.running import run, serving
@@ -59,8 +60,10 @@ def test_a_server_with_a_reserve(tmp_path: Path, game: Path) -> None:
         assert caught.value.code is Code.DISK_RESERVE
         assert caught.value.facts["reserve"] == 1000 * 1024**4
         assert list(client.games()) == []
+        assert "reserve 1000.0 TiB" in sentence(caught.value)
         refused = run("import", game, "--into", served.url)
         assert (refused.code, "[DISK_RESERVE]" in refused.err) == (3, True)
+        assert "reserve 1000.0 TiB" in refused.err
         assert served.stopped() == 0
     with serving(path, "--reserve", "0") as served:
         assert run("import", game, "--into", served.url).code == 0

@@ -145,6 +145,9 @@ def test_a_server_is_watched_by_a_witness(signer: str, keys: Path, game: Path, t
     assert [item.key.name for item in signed] == ["example.org/season"] * 2 + ["example.org/witness"]
     assert run("checkpoint", signer).out == run(*witness, *state).out == cosigned.out
     assert (tmp_path / "state").read_text() == cosigned.out
+    quiet = run(*witness, *state, "--quiet")
+    assert (quiet.code, quiet.out) == (0, "")
+    assert "cosigned: " in quiet.err
     # A witness of another log's key has nothing to do here.
     run("keygen", "example.org/season", "--out", keys / "other.key", "--public", keys / "other.pub")
     wrong = run("cosign", signer, "--key", keys / "witness.key", "--log-key", keys / "other.pub", *state)

@@ -3,6 +3,8 @@
 import os
 import signal
 import subprocess
+import termios
+from contextlib import suppress
 from pathlib import Path
 
 import duckdb
@@ -67,6 +69,47 @@ def test_nothing_to_write_to_is_no_way_into_a_database(game: Path) -> None:
     log = game.with_name("log.duckdb")
     assert started("<&- >&- 2>&-", ("import", "{}", "--into", str(log), "--quiet"), game).returncode == 0
     assert started("", ("verify", str(log)), game).returncode == 0
+
+
+def on_a_terminal(*arguments: object, out: Path | None = None) -> str:
+    """What a terminal of 50 columns is sent; where `out` is given the result goes there."""
+    ours, theirs = os.openpty()
+    termios.tcsetwinsize(theirs, (24, 50))
+    environment = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
+    with (out or Path(os.devnull)).open("wb") as file:
+        process = subprocess.Popen(
+            [PROGRAM, *map(str, arguments)],
+            stdin=subprocess.DEVNULL,
+            stdout=theirs if out is None else file,
+            stderr=theirs,
+            env=environment | {"TERM": "xterm"},
+        )
+    os.close(theirs)
+    sent = b""
+    # Linux says with an error that nobody has it open any more.
+    with suppress(OSError):
+        while data := os.read(ours, 65536):
+            sent += data
+    os.close(ours)
+    assert process.wait(WAIT_SECONDS) == 1
+    return sent.decode().replace("\r\n", "\n")
+
+
+def test_a_terminal_breaks_lines_and_not_the_count(game: Path, tmp_path: Path) -> None:
+    wrong = write(game.with_name("wrong.jsonl"), bad(bare(length=5)))
+    text, lines = run("verify", wrong, game), run("verify", wrong, game, "--format", "jsonl")
+    for line in (text.out + lines.out).splitlines():
+        assert len(line) > 50
+    for ended, form in ((text, "text"), (lines, "jsonl")):
+        sent = on_a_terminal("verify", wrong, game, "--format", form)
+        assert "games verified" in sent
+        for line in ended.out.splitlines():
+            assert f"\x1b[2K{line}\n" in sent
+        # Where the result does not go to the terminal it goes nowhere near it.
+        talk = on_a_terminal("verify", wrong, game, "--format", form, out=tmp_path / "out")
+        assert "games verified" in talk
+        assert "wrong.jsonl" not in talk
+        assert (tmp_path / "out").read_text() == ended.out
 
 
 def test_a_question_that_is_interrupted_ends_quietly(database: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -210,6 +210,19 @@ def test_an_idle_moment_without_room_is_let_pass(path: Path, monkeypatch: pytest
     store.close()
 
 
+def test_an_idle_moment_in_which_nothing_can_be_seen_says_so(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(database: Path) -> int:
+        raise OSError(5, "Input/output error")
+
+    store = DuckStore(path)
+    monkeypatch.setattr("heptalog.service.store.duck.wal_size", fail)
+    with pytest.raises(Unavailable) as caught:
+        store.rest()
+    assert caught.value.code is Code.WRITE_FAILED
+    assert not store.is_broken
+    store.close()
+
+
 def test_an_idle_moment_that_fails_says_so(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("heptalog.service.store.duck.REST_SIZE", 1)
     store = DuckStore(path)

@@ -161,6 +161,30 @@ def _made(path: Path, entries: list[Entry]) -> None:
     store.close()
 
 
+def test_an_event_that_is_missing_is_told_with_its_place(path: Path, entries: list[Entry]) -> None:
+    """Not that the log is another one: all the others are what they were."""
+    store = DuckStore(path)
+    appended(store, batch_of(entries[:20]))
+    store.close()
+    _alter(path, "DELETE FROM ours.log.events WHERE position = 5")
+    for is_read_only in (True, False):
+        with pytest.raises(Corrupt) as caught:
+            DuckStore(path, is_read_only=is_read_only)
+        assert (caught.value.code, caught.value.facts["position"]) == (Code.POSITION_DAMAGED, 5)
+
+
+def test_a_database_that_comes_back_shorter_while_it_is_written_is_of_no_further_use(
+    path: Path, entries: list[Entry]
+) -> None:
+    store = DuckStore(path)
+    appended(store, batch_of(entries[:20]))
+    assert store._evidence is not None
+    with pytest.raises(Corrupt) as lost:
+        store._evidence.replace(tree.Tree(Frontier()))
+    assert (lost.value.code, lost.value.facts) == (Code.EVENTS_LOST, {"first": 1, "last": 20})
+    store.close()
+
+
 def _alter(path: Path, statement: str) -> None:
     with duckdb.connect() as connection:
         connection.execute("ATTACH ? AS ours", [str(path)])

@@ -1,5 +1,7 @@
 """The head record by itself: its text, its two slots, and what tears or changes it."""
 
+import os
+import stat
 from itertools import pairwise
 from pathlib import Path
 
@@ -7,6 +9,7 @@ import pytest
 
 from heptalog.replay.errors import Code, Corrupt, Unavailable
 from heptalog.service.store import TreeHead
+from heptalog.service.store.files import replace_file
 from heptalog.service.store.heads import FILE_SIZE, SLOT_SIZE, HeadFile, make_head, read_head
 
 TIME = 1_790_000_000_123_456_789
@@ -108,3 +111,35 @@ def test_every_changed_byte_of_a_slot_is_found(record: Path) -> None:
         found = read_head(record)
         assert found is not None
         assert found.tree == HEAD
+
+
+@pytest.mark.parametrize(
+    ("time", "text"), [(-1, "1970-01-01T00:00:00Z"), (1 << 62, "2116-02-20T23:53:38.427387904Z"), (1 << 70, "9999-")]
+)
+def test_no_clock_makes_a_record_that_cannot_be_read(record: Path, time: int, text: str) -> None:
+    make_head(record, HEAD, time)
+    found = read_head(record)
+    assert found is not None
+    assert found.time.startswith(text)
+
+
+def test_a_file_is_whole_on_disk_before_it_has_its_name_and_the_name_before_it_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done: list[str] = []
+    sync, replace = os.fsync, Path.replace
+
+    def told_sync(descriptor: int) -> None:
+        done.append("folder" if stat.S_ISDIR(os.fstat(descriptor).st_mode) else "file")
+        sync(descriptor)
+
+    def told_replace(made: Path, path: Path) -> Path:
+        done.append("name")
+        return replace(made, path)
+
+    monkeypatch.setattr(os, "fsync", told_sync)
+    monkeypatch.setattr(Path, "replace", told_replace)
+    replace_file(tmp_path / "file", b"content")
+    assert done == ["file", "name", "folder"]
+    assert (tmp_path / "file").read_bytes() == b"content"
+    assert len(list(tmp_path.iterdir())) == 1

@@ -4,6 +4,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from heptalog.replay.errors import Code, Corrupt, Malformed
@@ -13,6 +14,7 @@ from heptalog.service.evidence.keys import Keyring, SigningKey, verify
 from heptalog.service.evidence.signing import Signer
 from heptalog.service.store.diagnosis import accept, diagnosed
 from heptalog.service.store.duck import DuckStore
+from heptalog.service.store.heads import head_path
 from tests.contract.given import appended, begin, fill, game
 from tests.evidence.given import LOG, OTHER, SECONDS
 
@@ -95,3 +97,58 @@ def test_changed_events_void_only_what_was_signed_over_them(log: DuckStore, tmp_
     assert store.void_names() == {OTHER.name}
     assert [checkpoint.size for checkpoint in store.checkpoints()] == [12]
     store.close()
+
+
+def test_a_checkpoint_that_outlived_its_events_is_void(tmp_path: Path) -> None:
+    path = _without_the_last_game(tmp_path)
+    store = DuckStore(path)
+    assert store.void_names() == {LOG.name}
+    assert [checkpoint.size for checkpoint in store.checkpoints()] == [12]
+    assert sign(store, OTHER) == 12
+    store.close()
+
+
+def test_a_second_acceptance_voids_nothing_that_holds(tmp_path: Path) -> None:
+    path = _without_the_last_game(tmp_path)
+    store = DuckStore(path)
+    fill(store, [game(3), game(4)])
+    sign(store, OTHER)
+    store.close()
+    head_path(path).unlink()
+    accept(path, diagnosed(path), lambda: SECONDS * 1_000_000_000)
+    store = DuckStore(path)
+    assert store.void_names() == {LOG.name}
+    assert [checkpoint.size for checkpoint in store.checkpoints()] == [12, 36]
+    store.close()
+
+
+def test_a_changed_event_voids_only_the_checkpoints_over_it(tmp_path: Path) -> None:
+    path = _signed_after_each_of_two_games(tmp_path)
+    with duckdb.connect(str(path)) as connection:
+        connection.execute(
+            "UPDATE log.events SET event = event[:36] || repeat('\\xAA'::BLOB, 32) || event[69:] WHERE position = 20"
+        )
+    accept(path, diagnosed(path), lambda: SECONDS * 1_000_000_000)
+    store = DuckStore(path)
+    assert [checkpoint.size for checkpoint in store.checkpoints()] == [12]
+    store.close()
+
+
+def _without_the_last_game(folder: Path) -> Path:
+    """A log that has lost its last 12 events, but not the checkpoint over them; somebody has accepted that."""
+    path = _signed_after_each_of_two_games(folder)
+    with duckdb.connect(str(path)) as connection:
+        for table in ("events", "games"):
+            connection.execute(f"DELETE FROM log.{table} WHERE game_number = 2")
+    accept(path, diagnosed(path), lambda: SECONDS * 1_000_000_000)
+    return path
+
+
+def _signed_after_each_of_two_games(folder: Path) -> Path:
+    path = folder / "games.duckdb"
+    store = DuckStore(path)
+    for number in (1, 2):
+        fill(store, [game(number)])
+        sign(store, LOG)
+    store.close()
+    return path

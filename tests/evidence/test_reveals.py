@@ -80,6 +80,8 @@ def test_what_is_revealed_later_is_held_against_the_record(rules: AnyRules) -> N
         lambda reveal: replace(reveal, tiles=()),
         lambda reveal: replace(reveal, tiles=(*reveal.tiles[:-1], "0-0" if reveal.tiles[-1] != "0-0" else "1-1")),
         lambda reveal: replace(reveal, tiles=(reveal.tiles[0][::-1], *reveal.tiles[1:])),
+        # The very bytes that were committed to, as one tile.
+        lambda reveal: replace(reveal, tiles=(" ".join(reveal.tiles),)),
         lambda reveal: replace(reveal, cards=("7D",)),
         lambda reveal: replace(reveal, salt=reveal.salt[:-1] + bytes([reveal.salt[-1] ^ 1])),
         lambda reveal: replace(reveal, salt=reveal.salt + b"\0"),

@@ -345,6 +345,20 @@ def test_a_log_that_is_not_the_one_that_was_signed_is_signed_no_more() -> None:
     assert list(store.checkpoints()) == [first]
 
 
+def test_a_log_that_is_shorter_than_what_was_signed_is_signed_no_more() -> None:
+    store = ForgedStore(MemoryStore())
+    size = grow(store)
+    before = store.tree_head()
+    grow(store, 1)
+    signer = signer_of(store)
+    last = signer.checkpoint()
+    store.forged = before
+    with pytest.raises(Corrupt) as lost:
+        signer.checkpoint()
+    assert (lost.value.code, lost.value.facts) == (Code.EVENTS_LOST, {"first": size + 1, "last": last.size})
+    assert signer.is_broken
+
+
 @pytest.mark.parametrize("is_signed", [True, False])
 @pytest.mark.parametrize("root", [None, leaf_hash(b"")])
 def test_a_checkpoint_that_somebody_put_there_is_not_signed_on(root: bytes | None, is_signed: bool) -> None:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from heptalog.replay.errors import Code, Corrupt, Unavailable
 from heptalog.replay.evidence.texts import to_base64
-from heptalog.service.backup import manifest
+from heptalog.service.backup import manifest, taking
 from heptalog.service.backup.parts import Checkpoints, Events, Have, Moment, Part, Refusals, parts_of
 from heptalog.service.backup.restoring import check
 from heptalog.service.backup.taking import take
@@ -231,6 +231,36 @@ def test_a_signature_that_a_witness_added_later_comes_with_the_next_backup(folde
     assert len(back_up(store, folder).new_files) == 1
     assert back_up(store, folder).new_files == ()
     assert check(folder, keys=KEY.verifiers).checkpoints == 3
+
+
+def test_only_so_many_of_the_last_checkpoints_are_asked_for_again(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(taking, "UNSETTLED", 2)
+    store = MemoryStore()
+    sizes = []
+    for seed in range(4):
+        grow(store, seed, length=10)
+        sizes.append(store.position())
+    asked: list[Have] = []
+
+    def told(have: Have) -> Iterator[Part]:
+        asked.append(have)
+        return parts_of(store, have)
+
+    for _ in range(2):
+        take(folder, told, clock=lambda: MADE_AT)
+    assert [have.checkpoint for have in asked] == [0, sizes[1]]
+
+
+def test_of_two_checkpoints_of_one_size_the_later_says_who_has_signed(folder: Path) -> None:
+    """As when the key of a log is changed, and the new one signs what is there already."""
+    store = MemoryStore()
+    grow(store)
+    back_up(store, folder)
+    store.keep_checkpoint(checkpoint(store, KEY, OTHER_KEY))
+    assert back_up(store, folder, keys=OTHER_KEY.verifiers).signed_by == (OTHER_KEY.name,)
+    assert check(folder, keys=OTHER_KEY.verifiers).signed_by == (OTHER_KEY.name,)
 
 
 def test_an_interrupted_backup_leaves_the_last_one(folder: Path) -> None:

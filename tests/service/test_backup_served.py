@@ -99,6 +99,40 @@ def test_a_cut_connection_is_gone_on_from(service: Service, folder: Path, code: 
     assert check(folder).root == to_base64(store.tree_head().root)
 
 
+def test_a_connection_that_brings_no_more_than_the_moment_is_given_up(service: Service) -> None:
+    grow(service.store)
+    client = service.client(attempts=3, pause=lambda _: None)
+    whole = client._admin.Backup
+    asked: list[Any] = []
+
+    class Cut(grpc.RpcError):
+        def code(self) -> grpc.StatusCode:
+            return grpc.StatusCode.UNAVAILABLE
+
+        def details(self) -> str:
+            return ""
+
+        def trailing_metadata(self) -> tuple[()]:
+            return ()
+
+    class Stream:
+        def __init__(self, request: Any) -> None:
+            assert len(asked) < 10
+            self._stream = whole(request)
+            asked.append(request)
+
+        def __iter__(self) -> Iterator[Any]:
+            yield next(iter(self._stream))
+            raise Cut
+
+        def cancel(self) -> None:
+            self._stream.cancel()
+
+    client._admin.Backup = lambda request, timeout: Stream(request)  # type: ignore[assignment]
+    assert failure(lambda: list(client.backup(Have()))).code is Code.SERVER_UNREACHABLE
+    assert len(asked) == 3
+
+
 def test_what_a_caller_has_that_the_log_has_not_is_no_reason_to_fail(service: Service) -> None:
     grow(service.store)
     size = service.store.position()

@@ -15,10 +15,12 @@ from heptalog.replay.evidence.chain import GENESIS
 from heptalog.replay.evidence.seals import unsealed
 from heptalog.replay.registry import GAMES
 from heptalog.replay.rules import ARBITER, PUBLIC, AnyRules, Viewer
+from heptalog.service.bundling import bundle_of, latest_covering
 from heptalog.service.client import AsyncClient, Client
 from heptalog.service.config import MESSAGE_SIZE_MAX
 from heptalog.service.evidence.checkpoints import Checkpoints
 from heptalog.service.evidence.keys import Keyring, verify
+from heptalog.service.evidence.proving import Prover
 from heptalog.service.evidence.signing import Signer
 from heptalog.service.store import Entry
 from heptalog.service.store.memory import MemoryStore
@@ -113,3 +115,18 @@ def test_a_game_that_was_recorded_without_seals_is_for_the_arbiter_only() -> Non
     with Service(store, keys=Keyring((LOG,))) as service, Client(service.target) as client:
         assert examined(b"".join(client.bundle("seven_rocks-1", viewer=ARBITER))).report.ok
         assert code_of(lambda: list(client.bundle("seven_rocks-1", viewer=PUBLIC))) is Code.SEAL_MISSING
+
+
+def test_events_that_the_tree_has_not_taken_in_yet_are_not_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For a moment after a commit they can be read already."""
+    store = MemoryStore()
+    batches = batches_of(recorded_game(GAMES[0], 1, event_count_max=LENGTH), LENGTH // 2)
+    store.append(batches[:1])
+    before = store.tree_head()
+    store.append(batches[1:])
+    monkeypatch.setattr(store, "tree_head", lambda: before)
+    checkpoints = Checkpoints(store)
+    signer = Signer(store, checkpoints, Keyring((LOG,)), lambda: STARTED_AT)
+    covering = latest_covering(Prover(store, checkpoints, signer))
+    result = examined(b"".join(bundle_of(store, batches[0].game_id, ARBITER, covering)))
+    assert (result.bundle.events, result.position, result.log.size) == (LENGTH // 2,) * 3

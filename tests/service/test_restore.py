@@ -6,6 +6,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import duckdb
 import pytest
 from msgspec.structs import replace
 
@@ -18,6 +19,7 @@ from heptalog.service.backup.restoring import BadGame, Restored, check, in_the_w
 from heptalog.service.store import NO_GAME, LogStore, memory
 from heptalog.service.store.duck import DuckStore
 from heptalog.service.store.memory import MemoryStore
+from heptalog.service.store.opening import checkpoint_path
 from tests.cli.running import run
 from tests.contract.given import appended, begin
 from tests.service.asking import ROCKS, remark
@@ -281,3 +283,24 @@ def manifest_of(folder: Path) -> manifest.Manifest:
     found = manifest.read(folder)
     assert found is not None
     return found[0]
+
+
+def test_the_checkpoints_keep_their_order_and_the_last_of_them_lies_beside_the_database(
+    folder: Path, database: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(restoring, "ROWS_AT_ONCE", 2)
+    store = MemoryStore()
+    for seed in range(3):
+        grow(store, seed, length=10)
+    back_up(store, folder)
+    last = checkpoint(store, KEY, OTHER_KEY)
+    store.keep_checkpoint(last)
+    back_up(store, folder)
+    restored(folder, database)
+    assert checkpoint_path(database).read_text() == last.note
+    with duckdb.connect() as connection:
+        connection.execute("ATTACH ? AS ours (READ_ONLY)", [str(database)])
+        rows = connection.execute("SELECT checkpoint_number FROM ours.log.checkpoints ORDER BY size, checkpoint_number")
+        assert rows.fetchall() == [(1,), (2,), (3,), (4,)]
+    with closing(DuckStore(database, is_read_only=True)) as again:
+        assert list(again.checkpoints()) == list(store.checkpoints())

@@ -56,7 +56,8 @@ def _rewritten(log: Log) -> Iterator[Forgery]:
     signed = [row for row in log.rows("checkpoints") if row[1] >= position]
     kept = by_code(Code.CHECKPOINT_DIFFERS, number=signed[0][0])
     yield Forgery("chain, tree and head record", tree, kept, outside)
-    yield Forgery("everything that is not signed", without_checkpoints(tree), None, outside)
+    # Who has the key knows that something was signed; not what.
+    yield Forgery("everything, and nothing signed", without_checkpoints(tree), by_code(Code.SIGNATURE_MISSING), outside)
 
 
 def _cut(log: Log) -> Iterator[Forgery]:
@@ -68,7 +69,8 @@ def _cut(log: Log) -> Iterator[Forgery]:
     yield Forgery("the last events lost", log.with_rows(events=events), lost, any_of(lost, outside))
     short = cut(log, size)
     yield Forgery("cut, with the head record left", short, lost, any_of(lost, outside))
-    yield Forgery("cut, with everything made to fit", without_checkpoints(with_tree(short)), None, outside)
+    fitting = without_checkpoints(with_tree(short))
+    yield Forgery("cut, with everything made to fit", fitting, by_code(Code.SIGNATURE_MISSING), outside)
     older = with_tree(cut(log, log.rows("checkpoints")[1][1]))
     kept = [row for row in log.rows("checkpoints") if row[1] <= len(older.rows("events"))]
     older = replace(older.with_rows(checkpoints=kept), note=kept[-1][2])

@@ -30,7 +30,8 @@ from heptalog.cli.streams import prepared
 
 _EPILOG: Final = (
     "A game is named by FILE, by DATABASE.duckdb#GAME or by grpc://HOST:PORT#GAME, everywhere alike. "
-    "Exit codes: 0 fine; 1 a game is bad or two differ; 2 wrong use; 3 something could not be opened or reached."
+    "Exit codes: 0 fine; 1 something is wrong, or two games differ; 2 wrong use; "
+    "3 something could not be opened or reached."
 )
 
 app: Final = typer.Typer(

@@ -30,7 +30,7 @@ from heptalog.replay.gamefile import rfc3339
 from heptalog.service.auditing import progress as states
 from heptalog.service.auditing.audit import Audit, Report, Summary, Work
 from heptalog.service.auditing.beside import beside, given
-from heptalog.service.auditing.findings import Finding
+from heptalog.service.auditing.findings import Finding, found_by
 from heptalog.service.auditing.progress import Bound, Progress
 from heptalog.service.auditing.reading import Reader
 from heptalog.service.auditing.servers import ServerSource, hash_at, last_of
@@ -228,6 +228,14 @@ class Auditor:
                         self._save()
                         saved_at = self._clock()
                 yield from self._audit.end()
+        except Corrupt as error:
+            # The engine can read no further. What was found is told all the same, and this with it.
+            self._save()
+            finding = found_by(error)
+            self._progress.add(finding)
+            self._progress.is_whole = False
+            yield finding
+            return
         except BaseException:
             self._save()
             raise

@@ -7,7 +7,7 @@ from heptalog.cli.bundles import trusted_by
 from heptalog.cli.connections import Connections, opening, reachable
 from heptalog.cli.databases import Database, reading
 from heptalog.cli.exits import WrongUse
-from heptalog.cli.render import counted
+from heptalog.cli.render import counted, to_the_second
 from heptalog.cli.servers import Server
 from heptalog.cli.sources import named
 from heptalog.replay.errors import HeptalogError
@@ -44,11 +44,11 @@ def lines_of_restored(restored: Restored) -> Iterator[str]:
     """What is said of a log that was restored, or of a backup that was checked."""
     for bad in restored.bad_games:
         yield f"BAD  {bad.game}: sequence {bad.sequence}{f' ({bad.rule})' if bad.rule else ''} [{bad.code}]"
-    name = f"{restored.database}: " if restored.database else "the backup is good: "
+    name = restored.database or ("the backup has" if restored.bad_games else "the backup is good")
     yield (
-        f"{name}{counted(restored.events, 'event')} of {counted(restored.games, 'game')}, "
+        f"{name}: {counted(restored.events, 'event')} of {counted(restored.games, 'game')}, "
         f"{counted(restored.refusals, 'refusal')}, {counted(restored.checkpoints, 'checkpoint')}, "
-        f"as of {restored.made_at}"
+        f"as of {to_the_second(restored.made_at)}"
     )
     yield from _evidence(restored.root, restored.checkpoint, restored.signed_by)
 
@@ -70,5 +70,8 @@ def _served(target: str, connections: Connections, have: Have) -> Iterator[Part]
 def _lying(path: Path, connections: Connections, have: Have) -> Iterator[Part]:
     with opening(path):
         store = connections.store(path)
+        # A backup of what is left would stand for the whole.
+        if (fault := connections.fault(path)) is not None:
+            raise fault
     with reading(path):
         yield from parts_of(store, have)

@@ -63,12 +63,17 @@ class Connections:
                     # It is not the log that it should be, but what is there can be read, and told of game by game.
                     self._stores[path] = DuckStore(path, is_read_only=True, is_checked=False)
                     self._faults[path] = error
+                    _name_as_given(error, path)
         return self._stores[path]
 
     def fault(self, path: Path) -> Corrupt | None:
         """In what a database is not the log that its head record or its last checkpoint says. Raises Unavailable."""
         self.store(path)
         return self._faults.get(path)
+
+    def told(self, path: Path) -> None:
+        """The fault of a database is told with the result, so it need not be said beside it."""
+        self._told.add(path)
 
     def complain(self, path: Path) -> None:
         """Say once, and beside the result, in what a database is not the log that it should be. Raises Unavailable."""
@@ -133,14 +138,22 @@ class Connections:
 def opening(path: Path) -> Iterator[None]:
     """Turn bytes that the engine cannot read into Unavailable: of the games in them nothing is known.
 
-    A log that is not what its head record says stays Corrupt, with the positions.
+    A log that is not what its head record says stays Corrupt, with the positions. Files are told as they were named.
     """
     try:
         yield
-    except Corrupt as error:
-        if error.code is not Code.RECORD_DAMAGED:
-            raise
-        raise damaged(path) from error
+    except HeptalogError as error:
+        if isinstance(error, Corrupt) and error.code is Code.RECORD_DAMAGED:
+            raise damaged(path) from error
+        _name_as_given(error, path)
+        raise
+
+
+def _name_as_given(error: HeptalogError, path: Path) -> None:
+    """Tell a database, or a file beside it, as the person did; a link leads away from what lies beside it."""
+    told, whole = error.facts.get("path"), shown(path.resolve())
+    if isinstance(told, str) and told.startswith(whole) and not path.is_symlink():
+        error.facts["path"] = shown(path) + told.removeprefix(whole)
 
 
 def damaged(path: Path) -> Unavailable:

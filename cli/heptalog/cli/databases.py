@@ -122,8 +122,9 @@ class Database(Struct, frozen=True):
 
 
 def faults(path: Path, connections: Connections) -> Iterator[Missing]:
-    """What is wrong with a database as a whole, though it can be read."""
+    """What is wrong with a database as a whole, though it can be read; who asks tells of it."""
     if (fault := connections.fault(path)) is not None:
+        connections.told(path)
         yield Missing(shown(path), fault)
 
 

@@ -7,11 +7,11 @@ from msgspec import Struct
 
 from heptalog.cli.connections import shown
 from heptalog.cli.exits import Exit
-from heptalog.cli.sizes import shown_size
+from heptalog.cli.render import to_the_second
 from heptalog.replay.errors import Code, HeptalogError, Unavailable
 from heptalog.replay.evidence.texts import to_base64
 from heptalog.replay.gamefile import rfc3339
-from heptalog.replay.sentences import sentence
+from heptalog.replay.sentences import sentence, shown_size
 from heptalog.replay.words import printable
 from heptalog.service.store import TreeHead
 from heptalog.service.store.diagnosis import Diagnosis
@@ -23,7 +23,7 @@ _CHANGES: Final = frozenset(
 )
 
 
-class ToldFile(Struct, frozen=True):
+class ToldFile(Struct, frozen=True, rename="camel"):
     """One of the files; without a size it is not there."""
 
     path: str
@@ -45,14 +45,14 @@ class Problem(Struct, frozen=True):
     message: str
 
 
-class ToldIncident(Struct, frozen=True):
+class ToldIncident(Struct, frozen=True, rename="camel"):
     """Somebody has let the log go on."""
 
     accepted_at: str
     finding: str
 
 
-class Report(Struct, frozen=True):
+class Report(Struct, frozen=True, rename="camel"):
     """All that the doctor says; null is what could not be seen. Sizes in bytes."""
 
     database: str
@@ -98,20 +98,23 @@ def report_lines(report: Report) -> Iterator[str]:
     """The same for eyes."""
     width = max(len(file.path) for file in report.files)
     for file in report.files:
-        facts = "not there" if file.size is None else f"{shown_size(file.size)}, changed {file.changed_at}"
+        changed = "" if file.changed_at is None else f", changed {to_the_second(file.changed_at)}"
+        facts = "not there" if file.size is None else f"{shown_size(file.size)}{changed}"
         yield f"{printable(file.path):<{width}}  {facts}"
     yield ""
     known = f"this version knows {report.schema_known}"
     yield f"schema      {'cannot be seen' if report.schema is None else f'{report.schema}, {known}'}"
     for name, tree in (("log", report.log), ("head", report.head), ("checkpoint", report.checkpoint)):
-        written = f", written {report.head_written_at}" if name == "head" else ""
+        is_dated = name == "head" and report.head_written_at is not None
+        written = f", written {to_the_second(report.head_written_at or '')}" if is_dated else ""
         yield f"{name:<10}  {'-' if tree is None else f'{tree.events:,} events, root {tree.root}{written}'}"
     for incident in report.incidents:
-        yield f"accepted    {incident.accepted_at}: {printable(incident.finding)}"
+        yield f"accepted    {to_the_second(incident.accepted_at)}: {printable(incident.finding)}"
     yield f"disk        {shown_size(report.free)} free, reserve {shown_size(report.reserve)}"
     yield ""
     if report.ok:
-        yield "nothing is wrong"
+        length = "it opens" if report.head is None else "it opens, and is as long as was acknowledged"
+        yield f"{length}; whether every event is as it was: `heptalog audit {printable(report.database)}`"
         return
     for problem in report.problems:
         yield f"{problem.message} [{problem.code}]"
@@ -145,7 +148,10 @@ def advice(diagnosis: Diagnosis) -> Iterator[str]:
     if codes & _LOSSES:
         yield f"If the files are not of one moment, put back those that belong together: {database}, {wal}, {head}."
     if codes & _CHANGES and diagnosis.log is not None:
-        yield f"`heptalog audit {database}` names every event that was changed."
+        yield (
+            f"`heptalog audit {database}` names every event whose bytes do not fit. A log that was rewritten whole "
+            "fits itself, and is found against a checkpoint from elsewhere: --checkpoint FILE."
+        )
     yield "Restore a backup under another name: `heptalog restore BACKUP NEW.duckdb`."
     if Code.RECORD_DAMAGED in codes and diagnosis.files[1].size is not None:
         yield f"Move {wal} away, and run this again: what is in the database without it can then be seen."

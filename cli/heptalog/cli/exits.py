@@ -12,7 +12,7 @@ class Exit(IntEnum):
     """What the exit code says."""
 
     FINE = 0
-    FINDING = 1  # a game is bad, or two differ
+    FINDING = 1  # something is wrong, or two games differ
     WRONG_USE = 2
     UNREACHABLE = 3  # something could not be opened, reached or written
 

@@ -1,6 +1,7 @@
 """Writing recorded games as game files, whole or not at all."""
 
 import os
+import re
 import stat
 from collections.abc import Iterable, Iterator
 from hashlib import sha256
@@ -24,6 +25,8 @@ from heptalog.replay.redaction import redacted_for
 # What a name of a file may keep of a game's id; everything else is written as %XX.
 _KEPT: Final = " !$&'()+,;=@[]{}^~#"
 _NAME_MAX: Final = 200  # bytes
+# What begins so is a log, its head record or a key, and no game that somebody wants replaced.
+_KEEPSAKES: Final = re.compile(rb".{8}DUCK|heptalog head |PRIVATE\+KEY\+", re.DOTALL)
 
 
 def events_of(game: Game, connections: Connections) -> list[Event]:
@@ -87,6 +90,10 @@ def _replace(path: Path, known: os.stat_result | None, lines: Iterable[bytes]) -
         # Open somewhere, and without a name of its own any more: /dev/stdout can lead to such a file.
         _write_into(path, lines)
         return
+    if known is not None:
+        with target.open("rb") as there:
+            if _KEEPSAKES.match(there.read(16)):
+                raise _unwritable(path, "a database, its head record or a private key is there")
     mode = 0o666 & ~_umask() if known is None else stat.S_IMODE(known.st_mode)
     with NamedTemporaryFile(dir=target.parent, prefix=".heptalog-", delete=False) as file:
         made = Path(file.name)

@@ -22,8 +22,9 @@ TOLD_MAX: Final = 20
 class Telling:
     """Tells of one audit in one form."""
 
-    def __init__(self, source: str, form: Format) -> None:
+    def __init__(self, source: str, form: Format, *, has_keys: bool) -> None:
         self._source = source
+        self._signed = "" if has_keys else ", its signatures not checked"
         self._form = form
         self._told: dict[Code, int] = {}
         self._findings: list[Finding] = []
@@ -70,14 +71,18 @@ class Telling:
         write_text(printable(f"{'ok  ' if summary.ok else 'BAD '} {self._source}  {', '.join(parts)}"))
         if summary.root is not None:
             write_text(f"root {to_base64(summary.root)}  size {summary.size}")
+        if summary.checkpoint_size:
+            write_text(f"latest checkpoint that holds: over {counted(summary.checkpoint_size, 'event')}{self._signed}")
 
 
 def finding_text(source: str, finding: Finding) -> str:
     """A finding in one line: where, what and by which code."""
     places = []
     if finding.position is not None:
-        last = "" if finding.last is None else f" to {finding.last:,}"
-        places.append(f"position {finding.position:,}{last}")
+        if finding.last in (None, finding.position):
+            places.append(f"position {finding.position:,}")
+        else:
+            places.append(f"positions {finding.position:,} to {finding.last:,}")
     if finding.game is not None:
         places.append(f"game {finding.game}")
     if finding.sequence is not None:

@@ -16,6 +16,9 @@ _WIDTH_OF_A_PIPE: Final = 10_000
 _WIDTH_MIN: Final = 4
 _GAP: Final = 2
 
+# Whether a count is shown on the terminal that the result goes to; then each is written around the other.
+_is_shared = False
+
 _QUOTE: Final = '"'
 _CSV_SPECIAL: Final = frozenset(',"\r\n')
 
@@ -33,6 +36,9 @@ def write_lines(lines: Iterable[str]) -> None:
 
 def write_bytes(data: bytes) -> None:
     """Bytes as they are: JSON is UTF-8 whatever the terminal speaks."""
+    if _is_shared:
+        sys.stdout.write(data.decode())
+        return
     sys.stdout.flush()
     sys.stdout.buffer.write(data)
 
@@ -102,7 +108,11 @@ def write_table(
 
 @contextmanager
 def counting(title: str, *, total: int | None = None, begun: int = 0) -> Iterator["Counter"]:
-    """A count that grows on stderr, where that is a terminal; of a total it is a bar, with the time that is left."""
+    """A count that grows on stderr, where that is a terminal; of a total it is a bar, with the time that is left.
+
+    What is written meanwhile is written as it is: the terminal breaks it, and a result that goes elsewhere goes there.
+    """
+    global _is_shared
     if not sys.stderr.isatty():
         yield Counter()
         return
@@ -116,9 +126,15 @@ def counting(title: str, *, total: int | None = None, begun: int = 0) -> Iterato
     else:
         counts = bars.TextColumn("{task.completed:,} of {task.total:,}")
         columns = (name, bars.BarColumn(), counts, time, bars.TextColumn("left"), bars.TimeRemainingColumn())
-    with bars.Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+    is_shared = sys.stdout.isatty()
+    console = Console(stderr=True, soft_wrap=True, markup=False, emoji=False, highlight=False)
+    with bars.Progress(*columns, console=console, transient=True, redirect_stdout=is_shared) as progress:
         task = progress.add_task(title, total=total, completed=begun)
-        yield _ShownCounter(progress, task)
+        _is_shared = is_shared
+        try:
+            yield _ShownCounter(progress, task)
+        finally:
+            _is_shared = False
 
 
 class Counter:

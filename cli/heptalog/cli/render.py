@@ -72,6 +72,11 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
+def to_the_second(time: str) -> str:
+    """A time of RFC 3339 in UTC as people have it: without the parts of a second, which are for programs."""
+    return f"{time[:19]}Z"
+
+
 GAME_COLUMNS: Final = ("game", "ruleset", "players", "status", "events", "scores", "winners", "created")
 RESULT_COLUMNS: Final = ("scores", "winners")
 
@@ -88,7 +93,7 @@ def row_cells(row: "Row") -> list[str]:
         f"{row.events:,}",
         None if row.scores is None else plain(row.scores),
         winners,
-        row.created_at and row.created_at[:19].replace("T", " "),
+        row.created_at and to_the_second(row.created_at),
     )
     return [printable(value or "") for value in values]
 

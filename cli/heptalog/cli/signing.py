@@ -15,8 +15,11 @@ from heptalog.service.store.duck import DuckStore
 
 
 def kept_checkpoint(path: Path, size: int | None, connections: Connections) -> Checkpoint:
-    """The latest checkpoint that a database keeps, or that of a size. Raises NotFound, Unavailable."""
-    with opening(path), reading(path):
+    """The latest checkpoint that a database keeps, or that of a size. Raises NotFound, Unavailable, Corrupt."""
+    with opening(path):
+        if (fault := connections.fault(path)) is not None:
+            raise fault
+    with reading(path):
         return Checkpoints(connections.store(path)).demanded(size)
 
 

@@ -15,7 +15,6 @@ _UNITS: Final = MappingProxyType(
     }
 )
 _SIZE: Final = re.compile(r"(\d{1,18})(?:\.(\d{1,6}))?\s*([a-z]*)", re.IGNORECASE | re.ASCII)
-_SHOWN: Final = ("bytes", "KiB", "MiB", "GiB", "TiB")
 
 
 def size_of(text: str, option: str) -> int:
@@ -28,9 +27,3 @@ def size_of(text: str, option: str) -> int:
     whole, part = match[1], match[2] or ""
     size: int = int(whole + part) * unit // 10 ** len(part)
     return size
-
-
-def shown_size(size: int) -> str:
-    """A size for eyes: 1.5 GiB."""
-    power = min(max(size.bit_length() - 1, 0) // 10, len(_SHOWN) - 1)
-    return f"{size} bytes" if not power else f"{size / 1024**power:.1f} {_SHOWN[power]}"

@@ -3,19 +3,22 @@
     game id  = UUID of SHA-256( "heptalog.game-id.v1" 00 | for each event: length, 8 bytes big-endian | content )
     event id = UUID of SHA-256( "heptalog.event-id.v1" 00 | game id | 00 | sequence, 8 bytes big-endian | content )
 
-The content of an event is its canonical protobuf as given, without chain fields. A UUID is made of the first 16 bytes
-of a digest, with version 8 and the variant of RFC 9562 set. These two forms can never change: a file is imported only
-once because of them.
+The content of an event is its canonical protobuf as given, without chain fields, and without what is hidden and has no
+seal: ids are public, and without a salt whoever sees one would only have to try all hands. A UUID is made of the first
+16 bytes of a digest, with version 8 and the variant of RFC 9562 set. These two forms can never change: a file is
+imported only once because of them.
 """
 
 from collections.abc import Sequence
 from hashlib import sha256
 from typing import Final
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from heptalog.replay.codec import content_of
-from heptalog.replay.events import Event
+from heptalog.replay.events import Body, Event, Seal
+from heptalog.replay.evidence.seals import Sealable, map_parts, values_of
 
 _GAME_TAG: Final = b"heptalog.game-id.v1\0"
 _EVENT_TAG: Final = b"heptalog.event-id.v1\0"
@@ -25,12 +28,24 @@ def identified(events: Sequence[Event]) -> list[Event]:
     """The events of one game, each with a game id and an event id; those that are given stay."""
     if all(event.game_id and event.event_id for event in events):
         return list(events)
-    contents = [content_of(event) for event in events]
+    contents = [content_of(replace(event, body=_unhidden(event.body))) for event in events]
     game_id = next((event.game_id for event in events if event.game_id), "") or _game_id(contents)
     return [
         replace(event, game_id=game_id, event_id=event.event_id or _event_id(game_id, event.sequence, content))
         for event, content in zip(events, contents, strict=True)
     ]
+
+
+def _unhidden(body: Body) -> Body:
+    """The body with a count in place of each hidden value that has no seal."""
+
+    def count_only(part: Sealable) -> Sealable:
+        values = values_of(part)
+        if part.seal is not UNSET or not values:
+            return part
+        return replace(part, **{part.value_field: ()}, seal=Seal(count=len(values)))
+
+    return map_parts(body, count_only) if body.sealed else body
 
 
 def _game_id(contents: Sequence[bytes]) -> str:

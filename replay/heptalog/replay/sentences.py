@@ -77,7 +77,7 @@ SENTENCES: Final[Mapping[Code, str]] = MappingProxyType(
         Code.POSITION_AFTER_HEAD: "this lies beyond the last event",
         Code.SOURCE_NOT_FOUND: "there is no such file",
         Code.SOURCE_UNREADABLE: "this cannot be opened",
-        Code.DATABASE_LOCKED: "another process holds this database",
+        Code.DATABASE_LOCKED: "another process holds this database (a server is named as grpc://HOST:PORT)",
         Code.DATABASE_FOREIGN: "this is not a Heptalog database",
         Code.DATABASE_NEWER: "this database was made by a newer version",
         Code.RECORD_NEWER: "this was recorded by a newer version of Heptalog",
@@ -95,6 +95,7 @@ SENTENCES: Final[Mapping[Code, str]] = MappingProxyType(
 
 
 _PIECES: Final = ("card", "tile", "turned")
+_SIZES: Final = ("bytes", "KiB", "MiB", "GiB", "TiB")
 
 
 def sentence(error: HeptalogError) -> str:
@@ -104,12 +105,23 @@ def sentence(error: HeptalogError) -> str:
     facts.pop("sequence", None)
     facts.pop("line", None)
     parts = [str(facts.pop("problem"))] if "problem" in facts else []
+    if "first" in facts and "last" in facts:
+        first, last = facts.pop("first"), facts.pop("last")
+        parts.append(f"position {first}" if first == last else f"positions {first} to {last}")
+    if error.code is Code.DISK_RESERVE:
+        facts = {name: shown_size(value) if isinstance(value, int) else value for name, value in facts.items()}
     parts += [f"{name.replace('_', ' ')} {_plain(value)}" for name, value in facts.items() if value != ""]
     # A piece that was left out is an empty text, and is no piece of any game.
     parts += [f"no {name} is named" for name in _PIECES if facts.get(name) == ""]
     details = f": {', '.join(parts)}" if parts else ""
     rule = f" ({error.rule})" if error.rule else ""
     return f"{SENTENCES[error.code]}{details}{rule}"
+
+
+def shown_size(size: int) -> str:
+    """A size in bytes for eyes: 1.5 GiB."""
+    power = min(max(size.bit_length() - 1, 0) // 10, len(_SIZES) - 1)
+    return f"{size} bytes" if not power else f"{size / 1024**power:.1f} {_SIZES[power]}"
 
 
 def _plain(value: object) -> str:

@@ -96,7 +96,7 @@ def _next_batch(checkpoints: Iterator[Checkpoint]) -> list[audit_pb2.Checkpoint]
     size = 0
     for checkpoint in islice(checkpoints, _CHECKPOINTS_A_MESSAGE):
         batch.append(checkpoint_message(checkpoint))
-        size += len(checkpoint.note)
+        size += len(checkpoint.note.encode())
         if size >= _BATCH_BYTES:
             break
     return batch

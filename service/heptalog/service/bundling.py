@@ -26,7 +26,7 @@ PIECE_SIZE: Final = 1 << 20  # bytes
 def bundle_of(
     store: LogStore, game_id: str, viewer: Viewer, covering: Covering, *, is_withheld: bool = False
 ) -> Iterator[bytes]:
-    """The lines of a bundle of a game as it stands now.
+    """The lines of a bundle of a game as far as the tree has it now.
 
     The game is examined on the way: what would not verify is not given. Raises NotFound where there is no such game,
     Refused for a viewer who has no seat at it, Corrupt where the record is not whole, and whatever `covering` raises.
@@ -73,8 +73,12 @@ def _read(store: LogStore, game_id: str) -> tuple[list[Event], int, Examiner]:
     events: list[Event] = []
     examiner = Examiner()
     position = 0
+    # For a moment after a commit its events can be read, and nothing proves them yet.
+    size = store.tree_head().size
     with closing(store.read_game(game_id)) as records:
         for stored in records:
+            if stored.position > size:
+                break
             try:
                 event, public = decode(stored.record)
                 examiner.advance(event, public)

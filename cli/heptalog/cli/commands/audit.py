@@ -11,12 +11,17 @@ from heptalog.cli.guard import guarded
 from heptalog.cli.options import Format, FormatOption
 
 SourceArgument = Annotated[
-    str, typer.Argument(metavar="LOG", help="A database, or grpc://HOST:PORT.", show_default=False)
+    str,
+    typer.Argument(metavar="DATABASE|grpc://HOST:PORT", help="A database, or a running server.", show_default=False),
 ]
 CheckpointOption = Annotated[
     list[Path] | None,
     typer.Option(
-        "--checkpoint", "-c", metavar="FILE", help="A signed checkpoint from elsewhere; repeatable.", show_default=False
+        "--checkpoint",
+        "-c",
+        metavar="FILE",
+        help="A signed checkpoint from elsewhere, or a bundle for the one in it. May be given several times.",
+        show_default=False,
     ),
 ]
 KeyOption = Annotated[
@@ -24,7 +29,7 @@ KeyOption = Annotated[
     typer.Option(
         "--key",
         metavar="KEY",
-        help="A public key, or a file of some: one of all that are given must have signed every checkpoint.",
+        help="A public key, or a file of them. Every checkpoint must be signed by one of all that are given.",
         show_default=False,
     ),
 ]
@@ -32,7 +37,10 @@ JobsOption = Annotated[int, typer.Option("--jobs", "-j", min=0, max=256, help="P
 StateOption = Annotated[
     Path | None,
     typer.Option(
-        "--state", metavar="FILE", help="Where it is kept how far it is; DATABASE.audit if absent.", show_default=False
+        "--state",
+        metavar="FILE",
+        help="Where is kept how far it is. By default DATABASE.audit; for a server nowhere.",
+        show_default=False,
     ),
 ]
 NoStateOption = Annotated[bool, typer.Option("--no-state", help="Keep it nowhere, and begin at the beginning.")]
@@ -52,19 +60,29 @@ def audit(
 
     Positions, hashes, chains, seals, the rules of every game, what is kept beside the records, the Merkle tree, the
     head record, and every checkpoint that is kept or given. It does not stop at a fault: every bad place is told.
-    Stopped, it goes on where it was when it is started again. Exit code 1: something is wrong; 3: it cannot be read.
+    Only where the engine can read no further it ends there. Stopped, it goes on where it was when it is started again.
+    What was signed once and is in it no more, it cannot know: give it a --checkpoint from elsewhere.
+    Exit code 1: something is wrong; 3: it cannot be read.
     """
     from heptalog.cli.auditing import Auditor, place_of
     from heptalog.cli.backups import keys_of
     from heptalog.cli.findings import Telling
     from heptalog.cli.output import counting
+    from heptalog.replay.errors import Malformed
+    from heptalog.replay.sentences import sentence
+    from heptalog.replay.words import printable
 
     if state is not None and no_state:
         raise WrongUse("--state and --no-state exclude each other")
     place = place_of(log)
     where = None if no_state else state or place.state_path
-    with Auditor(place, checkpoint or (), keys_of(key), state=where, may_lose_state=state is None) as auditor:
-        telling = Telling(auditor.name, format_)
+    keys = keys_of(key)
+    try:
+        opened = Auditor(place, checkpoint or (), keys, state=where, may_lose_state=state is None)
+    except Malformed as error:
+        raise WrongUse(printable(f"--checkpoint: {sentence(error)} [{error.code}]")) from error
+    with opened as auditor:
+        telling = Telling(auditor.name, format_, has_keys=bool(key))
         for remark in auditor.remarks():
             complain(remark)
         read = auditor.events_done

@@ -11,7 +11,7 @@ from heptalog.cli.options import Format, FormatOption
 
 SourceArgument = Annotated[
     str,
-    typer.Argument(metavar="DATABASE|grpc://HOST:PORT", help="A running server, or a database.", show_default=False),
+    typer.Argument(metavar="DATABASE|grpc://HOST:PORT", help="A database, or a running server.", show_default=False),
 ]
 FolderArgument = Annotated[
     Path, typer.Argument(metavar="FOLDER", help="Where it goes; made where it is missing.", show_default=False)
@@ -21,7 +21,7 @@ KeysOption = Annotated[
     typer.Option(
         "--key",
         metavar="KEY",
-        help="A public key, or a file of some: one of all that are given must have signed the latest checkpoint.",
+        help="A public key, or a file of them. The latest checkpoint must be signed by one of all that are given.",
         show_default=False,
     ),
 ]
@@ -36,12 +36,13 @@ def backup(
     The first time all of it, later what is new. One moment of the log, checked as it is copied: every record, every
     hash, the Merkle tree and its checkpoints. Another log, or one that has become shorter, is refused; then, and
     whenever it is interrupted, the backup stays what it was. Appends do not wait for it.
+    Exit code 1: it is refused; 3: something cannot be read, reached or written.
     """
     import time
 
     from heptalog.cli.backups import keys_of, lines_of_backup, source_named
     from heptalog.cli.connections import Connections
-    from heptalog.cli.output import counting, write_json, write_lines
+    from heptalog.cli.output import Objects, counting, write_json, write_lines
     from heptalog.service.backup.taking import take
 
     keys = keys_of(key)
@@ -52,6 +53,9 @@ def backup(
         complain("no checkpoint is signed yet, so there was nothing to hold against a key")
     if format_ is Format.TEXT:
         write_lines(lines_of_backup(taken))
-    else:
+    elif format_ is Format.JSON:
         write_json(taken)
+    else:
+        with Objects(is_list=False) as out:
+            out.write(taken)
     return Exit.FINE

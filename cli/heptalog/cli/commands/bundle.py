@@ -24,9 +24,8 @@ KeysOption = Annotated[
     list[Path] | None,
     typer.Option(
         "--key",
-        "-k",
         metavar="FILE",
-        help="The log's private key, to sign a checkpoint in a database file where none reaches as far.",
+        help="The log's private key. Signs a checkpoint in a database where none reaches as far as the game.",
         show_default=False,
     ),
 ]

@@ -9,7 +9,8 @@ from heptalog.cli.exits import Exit, WrongUse
 from heptalog.cli.guard import guarded
 
 SourceArgument = Annotated[
-    str, typer.Argument(metavar="DATABASE|grpc://HOST:PORT", help="The log.", show_default=False)
+    str,
+    typer.Argument(metavar="DATABASE|grpc://HOST:PORT", help="A database, or a running server.", show_default=False),
 ]
 FreshOption = Annotated[bool, typer.Option("--fresh", help="Sign all that is recorded now.")]
 KeyOption = Annotated[
@@ -17,7 +18,7 @@ KeyOption = Annotated[
     typer.Option(
         "--key",
         metavar="FILE",
-        help="What a database is signed with, with --fresh; a server has its own. May be given several times.",
+        help="The private key that signs a database, with --fresh; a server has its own. May be given several times.",
         show_default=False,
     ),
 ]
@@ -25,7 +26,7 @@ SizeOption = Annotated[
     int | None, typer.Option("--size", min=1, metavar="N", help="The one over N events.", show_default=False)
 ]
 OutOption = Annotated[
-    Path | None, typer.Option("--out", "-o", metavar="FILE", help="Instead of stdout.", show_default=False)
+    Path | None, typer.Option("--out", "-o", metavar="FILE", help="Instead of stdout, which is -.", show_default=False)
 ]
 
 

@@ -11,7 +11,7 @@ from heptalog.cli.guard import guarded
 SourceArgument = Annotated[str, typer.Argument(metavar="grpc://HOST:PORT", help="The server.", show_default=False)]
 KeyOption = Annotated[
     Path,
-    typer.Option("--key", metavar="FILE", help="The witness's own key, of keygen --cosigner.", show_default=False),
+    typer.Option("--key", metavar="FILE", help="The witness's private key, of keygen --cosigner.", show_default=False),
 ]
 LogKeyOption = Annotated[
     list[Path],
@@ -22,13 +22,18 @@ LogKeyOption = Annotated[
 StateOption = Annotated[
     Path,
     typer.Option(
-        "--state", metavar="FILE", help="What was cosigned last; made the first time, and dear.", show_default=False
+        "--state", metavar="FILE", help="What was cosigned last; made the first time. Keep it.", show_default=False
     ),
 ]
 
 
+QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Do not print the checkpoint.")]
+
+
 @guarded
-def cosign(source: SourceArgument, key: KeyOption, log_key: LogKeyOption, state: StateOption) -> Exit:
+def cosign(
+    source: SourceArgument, key: KeyOption, log_key: LogKeyOption, state: StateOption, quiet: QuietOption = False
+) -> Exit:
     """Cosign the latest checkpoint of a log, as its witness.
 
     Only where the log has signed it, and it goes on where the checkpoint stopped that was cosigned last: who has seen
@@ -60,6 +65,7 @@ def cosign(source: SourceArgument, key: KeyOption, log_key: LogKeyOption, state:
             kept = client.cosign(cosigned)
         except Unavailable as error:
             raise reachable(error, server.target) from error
-    write_bytes(kept.note.encode())
+    if not quiet:
+        write_bytes(kept.note.encode())
     complain(f"cosigned: {counted(kept.size, 'event')}")
     return Exit.FINE

@@ -34,9 +34,11 @@ def doctor(
     yes: YesOption = False,
     format_: FormatOption = Format.TEXT,
 ) -> Exit:
-    """Look at a database and the files beside it, also where nothing else opens them any more.
+    """Say why a database does not open, and what can be done.
 
-    Only looks, unless it is told to accept. Exit code 0: nothing is wrong; 1: something is; 3: it cannot be seen.
+    It looks at the database and the files beside it, how many events they speak of, and at the roots. It does not read
+    every event: that is heptalog audit. It changes nothing, unless it is told to --accept.
+    Exit code 0: it opens; 1: something is wrong; 3: it cannot be seen.
     """
     from heptalog.cli.doctoring import exit_of, report_lines, report_of
     from heptalog.cli.output import Objects, write_json, write_lines

@@ -58,6 +58,10 @@ def export(source: SourceArgument, as_: AsOption = ARBITER, out: OutOption = Non
             out.mkdir(parents=True, exist_ok=True)
             count = 0
             bad: set[Exit] = set()
+            if isinstance(name, Database) and connections.fault(name.path) is not None:
+                # What is left is exported, and that it is not all is told.
+                connections.complain(name.path)
+                bad.add(Exit.FINDING)
             for game in name.games(connections):
                 try:
                     events = events_for(as_, game, connections)

@@ -42,11 +42,12 @@ def restore(
     Every file, record, hash and checkpoint is checked again, and every game is played again. The new log has the same
     events at the same positions, the same refusals and checkpoints and the same root, and goes on from there. A file
     that is there already is never touched. A game that its rules do not allow is restored as it was, and told.
+    Exit code 1: the backup, or a game in it, is not what it should be; 3: it cannot be read.
     """
     import time
 
     from heptalog.cli.backups import keys_of, lines_of_restored
-    from heptalog.cli.output import counting, write_json, write_lines
+    from heptalog.cli.output import Objects, counting, write_json, write_lines
     from heptalog.service.backup import restoring
 
     keys = keys_of(key)
@@ -65,6 +66,9 @@ def restore(
         complain("there is no signed checkpoint in it, so there was nothing to hold against a key")
     if format_ is Format.TEXT:
         write_lines(lines_of_restored(restored))
-    else:
+    elif format_ is Format.JSON:
         write_json(restored)
+    else:
+        with Objects(is_list=False) as out:
+            out.write(restored)
     return Exit.FINDING if restored.bad_games else Exit.FINE

@@ -1,5 +1,6 @@
 """`heptalog reveal`: what shows a hidden hand to who has a copy without it."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -17,8 +18,13 @@ RoundOption = Annotated[
 ]
 
 
+OutOption = Annotated[
+    Path | None, typer.Option("--out", "-o", metavar="FILE", help="Instead of stdout, which is -.", show_default=False)
+]
+
+
 @guarded
-def reveal(game: GameArgument, seat: SeatOption, round_: RoundOption = None) -> Exit:
+def reveal(game: GameArgument, seat: SeatOption, round_: RoundOption = None, out: OutOption = None) -> Exit:
     """Print what one seat was given in secret, with the salts.
 
     One JSON object a line, for heptalog verify BUNDLE --reveal FILE: each is held against what was committed to when
@@ -26,6 +32,7 @@ def reveal(game: GameArgument, seat: SeatOption, round_: RoundOption = None) -> 
     """
     from heptalog.cli.bundling import reveals_in_game
     from heptalog.cli.connections import Connections
+    from heptalog.cli.exporting import write_whole
     from heptalog.cli.output import write_bytes
     from heptalog.cli.render import counted
     from heptalog.cli.sources import one_game
@@ -33,7 +40,10 @@ def reveal(game: GameArgument, seat: SeatOption, round_: RoundOption = None) -> 
 
     with Connections() as connections:
         reveals = reveals_in_game(one_game(game), seat, round_, connections)
-    for each in reveals:
-        write_bytes(encode_reveal(each) + b"\n")
+    lines = [encode_reveal(each) + b"\n" for each in reveals]
+    if out is None or out == Path("-"):
+        write_bytes(b"".join(lines))
+    else:
+        write_whole(out, lines)
     complain(f"{counted(len(reveals), 'hidden part')} revealed")
     return Exit.FINE

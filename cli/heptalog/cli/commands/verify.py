@@ -18,7 +18,7 @@ KeysOption = Annotated[
         "--key",
         "-k",
         metavar="KEY",
-        help="A public key, or a file of them, that must have signed a bundle. Each --key must have.",
+        help="A public key, or a file of them. Every bundle must be signed by one of each --key.",
         show_default=False,
     ),
 ]

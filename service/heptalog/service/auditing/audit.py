@@ -39,7 +39,11 @@ Report: TypeAlias = SpanReport | RefusalsReport | GamesReport
 
 
 class Summary(Struct, frozen=True, rename="camel"):
-    """What an audit came to. Without a root, positions are missing."""
+    """What an audit came to. Without a root, positions are missing.
+
+    `checkpoints` are those that the log keeps; `checkpoint_size` is how many events the greatest covers that holds,
+    be it kept or given, and 0 where there is none.
+    """
 
     ok: bool
     size: int
@@ -48,6 +52,7 @@ class Summary(Struct, frozen=True, rename="camel"):
     games: int
     refusals: int
     checkpoints: int
+    checkpoint_size: int
     counts: dict[str, int]
 
 
@@ -118,6 +123,9 @@ class Audit:
         if not is_same and progress.is_whole and Code.POSITION_DAMAGED not in progress.counts:
             problem = f"{progress.by_position} events by position, {progress.by_game} by game, and not the same ones"
             findings.append(found(Code.POSITION_DAMAGED, problem))
+        has_claim = progress.checkpoints or any(claim.code is Code.CHECKPOINT_DIFFERS for claim in self._claims)
+        if self._given.keys and self._last and not has_claim:
+            findings.append(found(Code.SIGNATURE_MISSING, "there is no checkpoint at all"))
         return self._added(findings)
 
     def summary(self) -> Summary:
@@ -132,6 +140,7 @@ class Audit:
             games=progress.games,
             refusals=progress.refusals,
             checkpoints=progress.checkpoints,
+            checkpoint_size=progress.checkpoint_size,
             counts=progress.counts,
         )
 
@@ -168,11 +177,14 @@ class Audit:
     def _judge(self, mark: Mark) -> Iterator[Finding]:
         """One claim on the root."""
         claim = mark.claim
-        self.progress.checkpoints += claim.code is Code.CHECKPOINT_DIFFERS
+        is_checkpoint = claim.code is Code.CHECKPOINT_DIFFERS
+        self.progress.checkpoints += is_checkpoint and claim.number is not None
         if not (mark.is_whole and self.progress.is_whole):
             yield found(claim.code, "events are missing before its size", last=claim.size, **claim.place)
         elif _root((*self._tiles.edge, *mark.edge)) != claim.root:
             yield found(claim.code, f"size {claim.size}", last=claim.size, **claim.place)
+        elif is_checkpoint:
+            self.progress.checkpoint_size = max(self.progress.checkpoint_size, claim.size)
 
     def _of_holes(self, low: int, high: int) -> Iterator[Finding]:
         """The claims of sizes at which there are no events."""

@@ -5,8 +5,10 @@ from pathlib import Path
 from typing import Final
 
 from heptalog.replay.errors import Code, Corrupt, HeptalogError, Malformed, Unavailable
+from heptalog.replay.evidence.bundles import is_bundle, parse_header
 from heptalog.replay.evidence.checkpoints import checkpoint_in
 from heptalog.replay.evidence.notes import NOTE_SIZE_MAX, VerifierKey
+from heptalog.replay.gamefile import LINE_SIZE_MAX
 from heptalog.service.auditing.findings import Tell, found, found_by
 from heptalog.service.auditing.sources import Claim
 from heptalog.service.auditing.spans import check_signed
@@ -30,38 +32,44 @@ def beside(database: Path, keys: Sequence[VerifierKey], tell: Tell, *, is_empty:
         tell(found_by(Corrupt(error.code, rule=error.rule), path=path.name))
     path = checkpoint_path(database)
     if path.exists():
-        claims += _claims([path], keys, tell)
+        claims += _claims(path, _note(path), keys, tell)
     return claims
 
 
 def given(paths: Iterable[Path], keys: Sequence[VerifierKey], tell: Tell) -> list[Claim]:
-    """What the checkpoints in some files say; told of is one whose signature is not good.
+    """What the checkpoints in some files say, and those in bundles; told of is one whose signature is not good.
 
-    Raises Unavailable where a file cannot be read, Malformed where it is no checkpoint.
+    Raises Unavailable where a file cannot be read, Malformed where it is neither.
     """
     claims = []
     for path in paths:
         note = _note(path)
         try:
+            if is_bundle(note):
+                note = _note_in_bundle(path)
             checkpoint_in(note)
         except Malformed as error:
             error.facts["path"] = str(path)
             raise
-        claims += _claims([path], keys, tell)
+        claims += _claims(path, note, keys, tell)
     return claims
 
 
-def _claims(paths: Iterable[Path], keys: Sequence[VerifierKey], tell: Tell) -> list[Claim]:
+def _claims(path: Path, note: bytes, keys: Sequence[VerifierKey], tell: Tell) -> list[Claim]:
     claims = []
-    for path in paths:
-        note = _note(path)
-        try:
-            body = checkpoint_in(note)
-            claims.append(Claim(body.size, body.root, Code.CHECKPOINT_DIFFERS, path=path.name))
-            check_signed(note, keys)
-        except HeptalogError as error:
-            tell(found_by(error, path=path.name))
+    try:
+        body = checkpoint_in(note)
+        claims.append(Claim(body.size, body.root, Code.CHECKPOINT_DIFFERS, path=path.name))
+        check_signed(note, keys)
+    except HeptalogError as error:
+        tell(found_by(error, path=path.name))
     return claims
+
+
+def _note_in_bundle(path: Path) -> bytes:
+    # The games themselves are in the log: only what was signed is asked for.
+    with path.open("rb") as file:
+        return parse_header(file.readline(LINE_SIZE_MAX + 1)).proof.checkpoint.encode()
 
 
 def _note(path: Path) -> bytes:

@@ -16,6 +16,7 @@ VERSION: Final = 1
 # So many findings are kept one by one; of more there is only a count.
 FINDINGS_MAX: Final = 100_000
 _SIZE_MAX: Final = 1 << 30  # bytes of a state file
+_BEGINNING: Final = b'{"bound":'
 
 
 class Bound(Struct, frozen=True):
@@ -41,6 +42,7 @@ class Progress(Struct):
     by_position: int = 0
     positions_total: bytes = b""
     checkpoints: int = 0
+    checkpoint_size: int = 0
     root: bytes = b""
     # What was refused.
     has_refusals: bool = False
@@ -64,7 +66,10 @@ class Progress(Struct):
 
 
 def load(path: Path) -> Progress | None:
-    """The state in a file; None where there is none, or none that could be used. Raises Unavailable."""
+    """The state in a file; None where there is none, or none that could be used.
+
+    Raises Unavailable, also where the file is something else: a state is written over and removed at the end.
+    """
     try:
         with path.open("rb") as file:
             data = file.read(_SIZE_MAX)
@@ -72,6 +77,8 @@ def load(path: Path) -> Progress | None:
         return None
     except OSError as error:
         raise Unavailable(Code.SOURCE_UNREADABLE, path=str(path), problem=error.strerror or "") from error
+    if data and not data.startswith(_BEGINNING):
+        raise Unavailable(Code.SOURCE_UNREADABLE, path=str(path), problem="this is not the state of an audit")
     try:
         progress = decode(data, type=Progress)
     except ValueError:

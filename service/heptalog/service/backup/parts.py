@@ -101,7 +101,7 @@ def _some_checkpoints(store: LogStore, after: int, size_max: int) -> tuple[Check
         if checkpoint.size > size_max or len(part) == ROWS_AT_ONCE or length >= PART_BYTES:
             break
         part.append(checkpoint)
-        length += len(checkpoint.note)
+        length += len(checkpoint.note.encode())
     return tuple(part)
 
 

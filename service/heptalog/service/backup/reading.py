@@ -2,7 +2,7 @@
 
 import gzip
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 from types import TracebackType
@@ -11,7 +11,7 @@ from typing import Any, Final, Self
 import msgspec
 
 from heptalog.replay.errors import Code, Corrupt, Unavailable
-from heptalog.service.backup.manifest import Kind, Segment, damaged
+from heptalog.service.backup.manifest import Segment, damaged
 from heptalog.service.backup.segments import NAME
 from heptalog.service.config import EVENT_SIZE_MAX
 from heptalog.service.store import Checkpoint, Refusal
@@ -41,11 +41,6 @@ def refusals_in(folder: Path, segment: Segment) -> Iterator[Refusal]:
 def checkpoints_in(folder: Path, segment: Segment) -> Iterator[Checkpoint]:
     """The checkpoints in a segment. Raises Corrupt where it is not what was written."""
     return _rows(folder, segment, Checkpoint)
-
-
-def row_count(segments: Iterable[Segment], kind: Kind) -> int:
-    """How many rows of a kind there are in all."""
-    return sum(segment.count for segment in segments if segment.kind == kind)
 
 
 def _rows(folder: Path, segment: Segment, kind: Any) -> Iterator[Any]:

@@ -48,7 +48,7 @@ Progress: TypeAlias = Callable[[int], None]
 T = TypeVar("T")
 
 
-class BadGame(Struct, frozen=True):
+class BadGame(Struct, frozen=True, rename="camel"):
     """A game that was restored byte for byte, and that its rules do not allow: the log had it so."""
 
     game: str
@@ -57,10 +57,10 @@ class BadGame(Struct, frozen=True):
     rule: str
 
 
-class Restored(Struct, frozen=True):
-    """What came of it: what the database holds, or would hold."""
+class Restored(Struct, frozen=True, rename="camel"):
+    """What came of it: what the database holds, or would hold; there is none where the backup was only checked."""
 
-    database: str
+    database: str | None
     made_at: str  # when the backup was
     events: int
     games: int
@@ -97,7 +97,7 @@ def check(
         games += sum(entry.event.sequence == 0 for entry in entries)
         progress(len(entries))
     refusals = sum(1 for _ in contents.refusals())
-    return _restored("", contents, checker, games=games, refusals=refusals)
+    return _restored(None, contents, checker, games=games, refusals=refusals)
 
 
 def restore(
@@ -136,7 +136,7 @@ def restore(
     return replace(_restored(str(database), contents, checker, games=games, refusals=refusals), bad_games=bad)
 
 
-def _restored(database: str, contents: Contents, checker: Checker, *, games: int, refusals: int) -> Restored:
+def _restored(database: str | None, contents: Contents, checker: Checker, *, games: int, refusals: int) -> Restored:
     return Restored(
         database,
         contents.manifest.made_at,

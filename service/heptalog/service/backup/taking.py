@@ -36,7 +36,7 @@ Source: TypeAlias = Callable[[Have], Iterator[Part]]
 UNSETTLED: Final = 1_000
 
 
-class Taken(Struct, frozen=True):
+class Taken(Struct, frozen=True, rename="camel"):
     """What came of it: what the backup holds now, and what of that is new."""
 
     directory: str
@@ -214,9 +214,10 @@ def _begun(folder: Path) -> tuple[Manifest, tuple[Segment, ...]]:
 def _held(folder: Path) -> Iterator[None]:
     """The folder, made where it is missing, for one backup at a time."""
     try:
-        if not folder.exists():
-            folder.mkdir()
-            sync_folder(folder.parent)
+        missing = [place for place in (folder, *folder.parents) if not place.exists()]
+        for place in reversed(missing):
+            place.mkdir()
+            sync_folder(place.parent)
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError as error:
         raise Unavailable(Code.SOURCE_UNREADABLE, path=str(folder), problem=error.strerror or "") from error

@@ -209,7 +209,9 @@ class Client:
                 for message in stream:
                     part = part_of(message)
                     yield part
-                    have, pauses = after(have, part), self._retries.pauses()
+                    # Only what has come further is worth as many attempts again.
+                    if (more := after(have, part)) != have:
+                        have, pauses = more, self._retries.pauses()
                 return
             except grpc.RpcError as error:
                 seconds = next(pauses, None) if calls.may_go_on(error) else None

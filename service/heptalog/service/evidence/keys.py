@@ -29,6 +29,7 @@ from heptalog.replay.evidence.notes import (
     timed,
 )
 from heptalog.replay.evidence.texts import from_base64, to_base64
+from heptalog.service.store.files import sync_folder
 
 SEED_SIZE: Final = 32
 FILE_SIZE_MAX: Final = 64 * 1024  # bytes of a file of keys
@@ -117,6 +118,7 @@ def write_new(path: Path, text: str, *, mode: int = 0o666) -> None:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
+        sync_folder(path.parent)
     except FileExistsError as error:
         raise Unavailable(Code.WRITE_FAILED, problem="a key is never written over", path=str(path)) from error
     except OSError as error:

@@ -68,7 +68,8 @@ class Prover:
         """The size that is meant. Raises NotFound where the log is not so large."""
         if not asked:
             return self._checkpoints.demanded().size
-        head = self._store.position()
+        # Not the last position: for a moment after a commit the tree has not taken in all that can be read.
+        head = self._store.tree_head().size
         if asked > head:
             raise NotFound(Code.POSITION_AFTER_HEAD, rule="api", asked=asked, head=head)
         return asked

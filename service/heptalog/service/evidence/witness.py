@@ -13,7 +13,7 @@ from typing import Final
 
 from heptalog.replay.codec import SECOND
 from heptalog.replay.errors import Code, Corrupt, HeptalogError, Malformed, Unavailable
-from heptalog.replay.evidence.checkpoints import CheckpointBody, checkpoint_in, open_checkpoint, parse_checkpoint
+from heptalog.replay.evidence.checkpoints import CheckpointBody, open_checkpoint, parse_checkpoint
 from heptalog.replay.evidence.merkle import check_consistency
 from heptalog.replay.evidence.notes import NOTE_SIZE_MAX, Note, Signature, VerifierKey, format_note, parse_note, signers
 from heptalog.service.evidence.keys import SigningKey, verify
@@ -47,7 +47,7 @@ class Witness:
         with self._alone():
             last = self._last()
             if last is not None:
-                kept = checkpoint_in(format_note(last))
+                kept = parse_checkpoint(last.text)
                 _check_follows(kept, body, consistency)
                 if kept.size == body.size:
                     return self._joined(parse_note(note), last)

@@ -77,7 +77,7 @@ class Diagnosis(Struct, frozen=True):
 
 def diagnosed(database: Path, reserve_bytes: int | None = None) -> Diagnosis:
     """Look at everything. Raises Unavailable where there is neither a database nor a trace of one."""
-    path = database.resolve()
+    path = _followed(database)
     files = tuple(map(_facts_of, (path, path.with_name(path.name + ".wal"), head_path(path), checkpoint_path(path))))
     if all(file.size is None for file in files):
         raise Unavailable(Code.SOURCE_NOT_FOUND, path=str(path))
@@ -108,7 +108,7 @@ def accept(database: Path, diagnosis: Diagnosis, clock: Callable[[], int]) -> Tr
     and those in the database that it does not keep are void.
     Raises Unavailable, or Corrupt where events are missing in the middle.
     """
-    path = database.resolve()
+    path = _followed(database)
     now = clock()
     connection = open_database(path, is_read_only=False, guard=Guard(path, clock, is_checked=False))
     try:
@@ -139,9 +139,16 @@ def accept(database: Path, diagnosis: Diagnosis, clock: Callable[[], int]) -> Tr
         make_head(head_path(path), tree.head, now)
     except duckdb.Error as error:
         raise meaning(error, path, is_open=True) from error
+    except OSError as error:
+        raise Unavailable(Code.WRITE_FAILED, path=str(path), problem=error.strerror or "") from error
     finally:
         connection.close()
     return tree.head
+
+
+def _followed(database: Path) -> Path:
+    """The database as it was named; where that is a link the files beside it are beside what it leads to."""
+    return database.resolve() if database.is_symlink() else database
 
 
 def _looked_into(

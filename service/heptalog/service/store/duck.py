@@ -220,10 +220,15 @@ class DuckStore:
 
     def rest(self) -> None:
         with self._writing:
-            if self._evidence is None or self._is_closed or self._is_broken or wal_size(self.path) < REST_SIZE:
+            if self._evidence is None or self._is_closed or self._is_broken:
                 return
+            try:
+                size = wal_size(self.path)
+            except OSError as error:
+                problem = error.strerror or ""
+                raise Unavailable(Code.WRITE_FAILED, path=str(self.path), problem=problem) from error
             # On a disk that fills up in the middle of it the engine is of no further use, so there must be room.
-            if not self._reserve.has_room_twice(wal_size(self.path)):
+            if size < REST_SIZE or not self._reserve.has_room_twice(size):
                 return
             self._store_nodes()
             try:

@@ -103,10 +103,14 @@ _REFUSALS: Final = """
     WHERE refusal_number > $after AND ($game_id = '' OR game_id = $game_id)
     ORDER BY refusal_number LIMIT $limit
 """
+# An incident has a size too, so every column says whose it is.
 _CHECKPOINTS: Final = """
-    SELECT size, arg_max(note, checkpoint_number) FROM log.checkpoints
-    WHERE size > ? AND NOT EXISTS (FROM log.incidents WHERE void_after < size AND checkpoint_number <= checkpoints_kept)
-    GROUP BY size ORDER BY size LIMIT ?
+    SELECT kept.size, arg_max(kept.note, kept.checkpoint_number) FROM log.checkpoints AS kept
+    WHERE kept.size > ? AND NOT EXISTS (
+        FROM log.incidents AS incident
+        WHERE incident.void_after < kept.size AND kept.checkpoint_number <= incident.checkpoints_kept
+    )
+    GROUP BY kept.size ORDER BY kept.size LIMIT ?
 """
 _VOID_NAMES: Final = "SELECT DISTINCT unnest(void_names) FROM log.incidents"
 

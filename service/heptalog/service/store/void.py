@@ -16,11 +16,17 @@ from heptalog.replay.evidence.merkle import Nodes, nodes_from_tiles, root_at
 from heptalog.service.store.duck_tree import Ask, tile
 from heptalog.service.store.tree import Tree
 
-_KEPT: Final = """
-    SELECT size, arg_max(note, checkpoint_number) FROM log.checkpoints WHERE size <= ? GROUP BY size ORDER BY size
+# Those that have held so far, and all names under which each was signed: what was void before says nothing of others.
+_HOLDING: Final = """
+    SELECT kept.size, arg_max(kept.note, kept.checkpoint_number), list(DISTINCT split_part(kept.note, chr(10), 1))
+    FROM log.checkpoints AS kept
+    WHERE NOT EXISTS (
+        FROM log.incidents AS incident
+        WHERE incident.void_after < kept.size AND kept.checkpoint_number <= incident.checkpoints_kept
+    )
+    GROUP BY kept.size ORDER BY kept.size
 """
-_COUNT: Final = "SELECT coalesce(max(checkpoint_number), 0), max(size) FROM log.checkpoints"
-_NAMES: Final = "SELECT DISTINCT split_part(note, chr(10), 1) FROM log.checkpoints WHERE size > ?"
+_COUNT: Final = "SELECT coalesce(max(checkpoint_number), 0) FROM log.checkpoints"
 
 
 class Void(Struct, frozen=True):
@@ -34,16 +40,15 @@ class Void(Struct, frozen=True):
 def void(ask: Ask, tree: Tree, published: Path) -> Void:
     """What holds no longer of the checkpoints that were kept, and of the one in the file beside the database."""
     nodes = nodes_from_tiles(lambda level, index, width: tile(ask, tree, level, index, width), size=tree.head.size)
-    rows = ask(_KEPT, [tree.head.size])
+    rows = ask(_HOLDING, [])
     # Where one holds all smaller ones do: their logs are its beginning.
     place = bisect_left(rows, True, key=lambda row: not _holds(row[1], tree.head.size, nodes))
     after = rows[place - 1][0] if place else 0
-    ((kept, greatest),) = ask(_COUNT, [])
-    names = {name for (name,) in ask(_NAMES, [after])}
+    names = {name for _, _, signed in rows[place:] for name in signed}
     if (name := _published_name(published, tree.head.size, nodes)) is not None:
         names.add(name)
-    has_void = greatest is not None and greatest > after
-    return Void(kept, after if has_void else None, tuple(sorted(names)))
+    ((kept,),) = ask(_COUNT, [])
+    return Void(kept, after if rows[place:] else None, tuple(sorted(names)))
 
 
 def _holds(note: str | bytes, size: int, nodes: Nodes) -> bool:
