@@ -101,7 +101,7 @@ def test_folders_that_are_missing_are_made(tmp_path: Path, database: Path) -> No
 
 def test_a_backup_with_bad_games_is_not_called_good() -> None:
     bad = BadGame("game", 3, "ILLEGAL_MOVE", "SU-R8")
-    checked = Restored(None, "2026-01-01T00:00:00.5Z", 4, 1, 0, 0, "root", 0, (), (bad,))
+    checked = Restored(None, "2026-01-01T00:00:00.5Z", 4, 1, 0, 0, "root", 0, (), bad_games=(bad,))
     lines = list(lines_of_restored(checked))
     assert lines[0] == "BAD  game: sequence 3 (SU-R8) [ILLEGAL_MOVE]"
     assert lines[1].startswith("the backup has: 4 events of 1 game")

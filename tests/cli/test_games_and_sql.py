@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import re
 import subprocess
 from io import StringIO
 from pathlib import Path
@@ -58,6 +59,9 @@ def test_a_list_says_what_each_game_is(source: str) -> None:
         *("game", "ruleset", "players", "status", "events", "scores", "winners", "created"),
     ]
     assert len(text.splitlines()) == 5
+    # People read seconds, programs what was recorded.
+    times = [f"{row['createdAt'][:19]}Z" for row in rows if row["createdAt"]]
+    assert sorted(re.findall(r"\S+Z$", text, re.MULTILINE)) == sorted(times)
 
 
 def test_what_nobody_looked_for_has_no_columns(source: str) -> None:

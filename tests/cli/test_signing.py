@@ -1,13 +1,13 @@
 """keygen, checkpoint and cosign, and a server that signs."""
 
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
 from heptalog.replay.evidence.checkpoints import checkpoint_in, open_checkpoint
-from heptalog.replay.evidence.notes import parse_keys, parse_note
+from heptalog.replay.evidence.notes import VerifierKey, parse_keys, parse_note
 from heptalog.service.config import Settings
 from heptalog.service.evidence.keys import Keyring, load_public, load_ring, verify
 from heptalog.service.store.memory import MemoryStore
@@ -32,7 +32,8 @@ def keys(tmp_path: Path) -> Path:
 def signer(keys: Path) -> Iterator[str]:
     """A running server with a key, and no games."""
     settings = Settings("", checkpoint_seconds=3600.0)
-    with Service(MemoryStore(), settings=settings, keys=load_ring([keys / "season.key"])) as service:
+    ring, witnesses = load_ring([keys / "season.key"]), load_public([keys / "witness.pub"])
+    with Service(MemoryStore(), settings=settings, keys=ring, witnesses=witnesses) as service:
         yield f"grpc://{service.target}"
 
 
@@ -160,7 +161,7 @@ def test_a_witness_says_when_a_log_was_written_anew(keys: Path, game: Path, tmp_
     witness = ("--key", keys / "witness.key", "--log-key", keys / "season.pub", "--state", tmp_path / "state")
     codes = []
     for played in (game, write(tmp_path / "other.jsonl", bare(seed=3))):
-        with server_of(ring) as service:
+        with server_of(ring, load_public([keys / "witness.pub"])) as service:
             url = f"grpc://{service.target}"
             run("import", played, "--into", url)
             run("checkpoint", url, "--fresh")
@@ -168,13 +169,15 @@ def test_a_witness_says_when_a_log_was_written_anew(keys: Path, game: Path, tmp_
     assert codes == [0, 1]
 
 
-def server_of(ring: Keyring) -> Service:
-    return Service(MemoryStore(), settings=Settings("", checkpoint_seconds=3600.0), keys=ring)
+def server_of(ring: Keyring, witnesses: Sequence[VerifierKey]) -> Service:
+    settings = Settings("", checkpoint_seconds=3600.0)
+    return Service(MemoryStore(), settings=settings, keys=ring, witnesses=witnesses)
 
 
 def test_a_server_signs_at_its_end(tmp_path: Path, keys: Path, game: Path) -> None:
     database = tmp_path / "log.duckdb"
-    with serving(database, "--key", str(keys / "season.key"), "--checkpoint-seconds", "3600") as server:
+    witness = ("--witness", str(keys / "witness.pub"))
+    with serving(database, "--key", str(keys / "season.key"), *witness, "--checkpoint-seconds", "3600") as server:
         assert run("import", game, "--into", server.url).code == 0
         assert server.stopped() == 0
     kept = run("checkpoint", database)

@@ -133,7 +133,7 @@ def test_the_keys_of_a_log_change_without_a_break(store: LogStore) -> None:
 def test_a_new_key_signs_the_last_checkpoint_too(store: LogStore) -> None:
     grow(store)
     first = signer_of(store).checkpoint()
-    cosigned = Checkpoints(store).cosign(with_lines(first, WITNESS))
+    cosigned = Checkpoints(store, WITNESS.verifiers).cosign(with_lines(first, WITNESS))
     second = signer_of(store, NEXT, LOG).checkpoint()
     assert second.size == first.size
     names = [(item.name, item.key_id) for item in parse_note(second.note).signatures]
@@ -179,7 +179,7 @@ def with_lines(checkpoint: Checkpoint, *keys: SigningKey, seconds: int = SECONDS
 def test_the_signature_of_a_witness_is_kept(store: LogStore) -> None:
     grow(store)
     checkpoint = signer_of(store).checkpoint()
-    checkpoints = Checkpoints(store)
+    checkpoints = Checkpoints(store, WITNESS.verifiers)
     note = with_lines(checkpoint, WITNESS)
     assert checkpoints.cosign(note) == Checkpoint(checkpoint.size, note)
     assert checkpoints.latest() == checkpoints.of_size(checkpoint.size) == Checkpoint(checkpoint.size, note)
@@ -200,7 +200,7 @@ def test_the_signature_of_a_witness_is_kept(store: LogStore) -> None:
 def test_only_what_was_signed_here_can_be_cosigned(store: LogStore) -> None:
     size = grow(store)
     checkpoint = signer_of(store).checkpoint()
-    checkpoints = Checkpoints(store)
+    checkpoints = Checkpoints(store, [*WITNESS.verifiers, *NEXT.verifiers])
     body = checkpoint_in(checkpoint.note)
     for other in (replace(body, root=leaf_hash(b"")), replace(body, origin="x"), replace(body, extensions=("x",))):
         text = format_checkpoint(other)
@@ -215,18 +215,28 @@ def test_only_what_was_signed_here_can_be_cosigned(store: LogStore) -> None:
     assert list(store.checkpoints()) == [checkpoint]
 
 
+def test_only_witnesses_of_the_log_cosign(store: LogStore) -> None:
+    """What anybody could put there would take the place of others, or spoil what a witness says."""
+    grow(store)
+    checkpoint = signer_of(store).checkpoint()
+    note = with_lines(checkpoint, WITNESS)
+    assert code_of(Checkpoints(store).cosign, note) is Code.NOTE_INVALID
+    text = parse_note(note).text
+    (line,) = WITNESS.sign(text, SECONDS)
+    false = Note(text, (replace(line, signature=bytes(72)),))
+    assert code_of(Checkpoints(store, WITNESS.verifiers).cosign, format_note(false)) is Code.SIGNATURE_BROKEN
+    assert list(store.checkpoints()) == [checkpoint]
+
+
 def test_a_checkpoint_takes_only_so_many_signatures() -> None:
     store = MemoryStore()
     grow(store)
     checkpoint = signer_of(store).checkpoint()
-    text = parse_note(checkpoint.note).text
-    lines = [Signature(f"w{number}", bytes(4), bytes(72)) for number in range(63)]
-    checkpoints = Checkpoints(store)
-    assert code_of(checkpoints.cosign, format_note(Note(text, tuple(lines)))) is Code.NOTE_INVALID
-    checkpoints.cosign(format_note(Note(text, tuple(lines[:62]))))
-    assert code_of(checkpoints.cosign, with_lines(checkpoint, WITNESS)) is Code.NOTE_INVALID
-    large = Note(text, (Signature("large", bytes(4), bytes(190_000)),))
-    assert code_of(Checkpoints(store).cosign, format_note(large)) is Code.NOTE_INVALID
+    keys = [SigningKey(f"witness.example/{number}", bytes([number]) * 32, is_witness=True) for number in range(63)]
+    checkpoints = Checkpoints(store, [key.verifiers[0] for key in keys])
+    assert code_of(checkpoints.cosign, with_lines(checkpoint, *keys)) is Code.NOTE_INVALID
+    checkpoints.cosign(with_lines(checkpoint, *keys[:62]))
+    assert code_of(checkpoints.cosign, with_lines(checkpoint, keys[62])) is Code.NOTE_INVALID
 
 
 # What differs is not signed.

@@ -75,7 +75,7 @@ class Proved(NamedTuple):
 def proved() -> Proved:
     """Two games of each kind, signed three times, once by a witness too."""
     store = MemoryStore()
-    checkpoints = Checkpoints(store)
+    checkpoints = Checkpoints(store, WITNESS.verifiers)
     prover = Prover(store, checkpoints, Signer(store, checkpoints, Keyring((LOG,)), lambda: SECONDS * SECOND))
     events: dict[bytes, Event] = {}
     for rules in GAMES:

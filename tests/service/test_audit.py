@@ -30,7 +30,7 @@ NEVER = Settings("", checkpoint_seconds=3600.0, health_seconds=0.01)
 
 
 def signing(store: LogStore, settings: Settings = NEVER) -> Service:
-    return Service(store, settings=settings, keys=Keyring((LOG,)))
+    return Service(store, settings=settings, keys=Keyring((LOG,)), witnesses=WITNESS.verifiers)
 
 
 @pytest.fixture

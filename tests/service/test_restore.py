@@ -304,3 +304,33 @@ def test_the_checkpoints_keep_their_order_and_the_last_of_them_lies_beside_the_d
         assert rows.fetchall() == [(1,), (2,), (3,), (4,)]
     with closing(DuckStore(database, is_read_only=True)) as again:
         assert list(again.checkpoints()) == list(store.checkpoints())
+
+
+def test_a_name_that_has_signed_more_signs_no_more(folder: Path, database: Path) -> None:
+    """One name never signs two logs: neither one that was cut short, nor one that had lost what was signed before."""
+    database.parent.mkdir(exist_ok=True)
+    with closing(DuckStore(database.with_name("season.duckdb"))) as store:
+        grow(store)
+        size = store.position()
+        grow(store, 1)
+        back_up(store, folder)
+    whole = restore(folder, database.with_name("whole.duckdb"), clock=lambda: MADE_AT, keys=KEY.verifiers)
+    assert whole.void_names == ()
+    short = restore(folder, database, clock=lambda: MADE_AT, to_position=size)
+    assert (short.events, short.void_names) == (size, (KEY.name,))
+    again = folder.with_name("again")
+    with closing(DuckStore(database)) as store:
+        assert store.void_names() == {KEY.name}
+        assert [one.size for one in store.checkpoints()] == [size]
+        back_up(store, again)
+    assert restore(again, database.with_name("again.duckdb"), clock=lambda: MADE_AT).void_names == (KEY.name,)
+    with closing(DuckStore(database.with_name("again.duckdb"), is_read_only=True)) as store:
+        assert store.void_names() == {KEY.name}
+
+
+def test_a_backup_that_was_never_finished_is_none(folder: Path) -> None:
+    folder.mkdir(exist_ok=True)
+    manifest.write(folder, manifest.Manifest(), ())
+    assert failure(lambda: check(folder)).code is Code.BACKUP_DAMAGED
+    assert back_up(MemoryStore(), folder).events == 0
+    assert check(folder).events == 0

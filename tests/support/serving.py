@@ -12,6 +12,7 @@ import grpc
 
 from heptalog.replay.codec import SECOND
 from heptalog.replay.errors import Conflict
+from heptalog.replay.evidence.notes import VerifierKey
 from heptalog.service.app import App
 from heptalog.service.client import AsyncClient, Client
 from heptalog.service.client.calls import Retries
@@ -228,10 +229,11 @@ class Service:
         settings: Settings | None = None,
         around: Surroundings | None = None,
         keys: Keyring | None = None,
+        witnesses: Sequence[VerifierKey] = (),
     ) -> None:
         self.store = TriedStore(store)
         self.settings = settings or Settings("")
-        self.app = App(self.store, self.settings, around or surroundings(), keys)
+        self.app = App(self.store, self.settings, around or surroundings(), keys, witnesses)
         self._loop = asyncio.new_event_loop()
         self._thread = Thread(target=self._loop.run_forever, name="server", daemon=True)
         self._thread.start()

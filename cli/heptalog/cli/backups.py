@@ -50,6 +50,9 @@ def lines_of_restored(restored: Restored) -> Iterator[str]:
         f"{counted(restored.refusals, 'refusal')}, {counted(restored.checkpoints, 'checkpoint')}, "
         f"as of {to_the_second(restored.made_at)}"
     )
+    if restored.void_names:
+        names = ", ".join(restored.void_names)
+        yield f"to be signed under another name than {names}: under that more was signed than is in it"
     yield from _evidence(restored.root, restored.checkpoint, restored.signed_by)
 
 

@@ -26,7 +26,7 @@ from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__
 from heptalog.v1 import audit_pb2 as heptalog_dot_v1_dot_audit__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x17heptalog/v1/admin.proto\x12\x0bheptalog.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x17heptalog/v1/audit.proto\"X\n\rBackupRequest\x12\x16\n\x0e\x61\x66ter_position\x18\x01 \x01(\x04\x12\x15\n\rafter_refusal\x18\x02 \x01(\x04\x12\x18\n\x10\x61\x66ter_checkpoint\x18\x03 \x01(\x04\"\xda\x01\n\x0e\x42\x61\x63kupResponse\x12+\n\x06moment\x18\x01 \x01(\x0b\x32\x19.heptalog.v1.BackupMomentH\x00\x12+\n\x06\x65vents\x18\x02 \x01(\x0b\x32\x19.heptalog.v1.BackupEventsH\x00\x12/\n\x08refusals\x18\x03 \x01(\x0b\x32\x1b.heptalog.v1.BackupRefusalsH\x00\x12\x35\n\x0b\x63heckpoints\x18\x04 \x01(\x0b\x32\x1e.heptalog.v1.BackupCheckpointsH\x00\x42\x06\n\x04part\"Q\n\x0c\x42\x61\x63kupMoment\x12\x0c\n\x04size\x18\x01 \x01(\x04\x12\x0c\n\x04root\x18\x02 \x01(\x0c\x12\x10\n\x08refusals\x18\x03 \x01(\x04\x12\x13\n\x0broot_before\x18\x04 \x01(\x0c\"7\n\x0c\x42\x61\x63kupEvents\x12\x16\n\x0e\x66irst_position\x18\x01 \x01(\x04\x12\x0f\n\x07records\x18\x02 \x03(\x0c\"8\n\x0e\x42\x61\x63kupRefusals\x12&\n\x08refusals\x18\x01 \x03(\x0b\x32\x14.heptalog.v1.Refusal\"\xac\x01\n\x07Refusal\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x10\n\x08sequence\x18\x02 \x01(\r\x12.\n\nrefused_at\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x13\n\x0brecorded_by\x18\x04 \x01(\t\x12\x0c\n\x04kind\x18\x05 \x01(\t\x12\x0c\n\x04\x63ode\x18\x06 \x01(\t\x12\x0c\n\x04rule\x18\x07 \x01(\t\x12\x0f\n\x07\x63ontent\x18\x08 \x01(\x0c\"A\n\x11\x42\x61\x63kupCheckpoints\x12,\n\x0b\x63heckpoints\x18\x01 \x03(\x0b\x32\x17.heptalog.v1.Checkpoint2S\n\x0c\x41\x64minService\x12\x43\n\x06\x42\x61\x63kup\x12\x1a.heptalog.v1.BackupRequest\x1a\x1b.heptalog.v1.BackupResponse0\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x17heptalog/v1/admin.proto\x12\x0bheptalog.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x17heptalog/v1/audit.proto\"X\n\rBackupRequest\x12\x16\n\x0e\x61\x66ter_position\x18\x01 \x01(\x04\x12\x15\n\rafter_refusal\x18\x02 \x01(\x04\x12\x18\n\x10\x61\x66ter_checkpoint\x18\x03 \x01(\x04\"\xda\x01\n\x0e\x42\x61\x63kupResponse\x12+\n\x06moment\x18\x01 \x01(\x0b\x32\x19.heptalog.v1.BackupMomentH\x00\x12+\n\x06\x65vents\x18\x02 \x01(\x0b\x32\x19.heptalog.v1.BackupEventsH\x00\x12/\n\x08refusals\x18\x03 \x01(\x0b\x32\x1b.heptalog.v1.BackupRefusalsH\x00\x12\x35\n\x0b\x63heckpoints\x18\x04 \x01(\x0b\x32\x1e.heptalog.v1.BackupCheckpointsH\x00\x42\x06\n\x04part\"e\n\x0c\x42\x61\x63kupMoment\x12\x0c\n\x04size\x18\x01 \x01(\x04\x12\x0c\n\x04root\x18\x02 \x01(\x0c\x12\x10\n\x08refusals\x18\x03 \x01(\x04\x12\x13\n\x0broot_before\x18\x04 \x01(\x0c\x12\x12\n\nvoid_names\x18\x05 \x03(\t\"7\n\x0c\x42\x61\x63kupEvents\x12\x16\n\x0e\x66irst_position\x18\x01 \x01(\x04\x12\x0f\n\x07records\x18\x02 \x03(\x0c\"8\n\x0e\x42\x61\x63kupRefusals\x12&\n\x08refusals\x18\x01 \x03(\x0b\x32\x14.heptalog.v1.Refusal\"\xac\x01\n\x07Refusal\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x10\n\x08sequence\x18\x02 \x01(\r\x12.\n\nrefused_at\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x13\n\x0brecorded_by\x18\x04 \x01(\t\x12\x0c\n\x04kind\x18\x05 \x01(\t\x12\x0c\n\x04\x63ode\x18\x06 \x01(\t\x12\x0c\n\x04rule\x18\x07 \x01(\t\x12\x0f\n\x07\x63ontent\x18\x08 \x01(\x0c\"A\n\x11\x42\x61\x63kupCheckpoints\x12,\n\x0b\x63heckpoints\x18\x01 \x03(\x0b\x32\x17.heptalog.v1.Checkpoint2S\n\x0c\x41\x64minService\x12\x43\n\x06\x42\x61\x63kup\x12\x1a.heptalog.v1.BackupRequest\x1a\x1b.heptalog.v1.BackupResponse0\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -38,15 +38,15 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_BACKUPRESPONSE']._serialized_start=189
   _globals['_BACKUPRESPONSE']._serialized_end=407
   _globals['_BACKUPMOMENT']._serialized_start=409
-  _globals['_BACKUPMOMENT']._serialized_end=490
-  _globals['_BACKUPEVENTS']._serialized_start=492
-  _globals['_BACKUPEVENTS']._serialized_end=547
-  _globals['_BACKUPREFUSALS']._serialized_start=549
-  _globals['_BACKUPREFUSALS']._serialized_end=605
-  _globals['_REFUSAL']._serialized_start=608
-  _globals['_REFUSAL']._serialized_end=780
-  _globals['_BACKUPCHECKPOINTS']._serialized_start=782
-  _globals['_BACKUPCHECKPOINTS']._serialized_end=847
-  _globals['_ADMINSERVICE']._serialized_start=849
-  _globals['_ADMINSERVICE']._serialized_end=932
+  _globals['_BACKUPMOMENT']._serialized_end=510
+  _globals['_BACKUPEVENTS']._serialized_start=512
+  _globals['_BACKUPEVENTS']._serialized_end=567
+  _globals['_BACKUPREFUSALS']._serialized_start=569
+  _globals['_BACKUPREFUSALS']._serialized_end=625
+  _globals['_REFUSAL']._serialized_start=628
+  _globals['_REFUSAL']._serialized_end=800
+  _globals['_BACKUPCHECKPOINTS']._serialized_start=802
+  _globals['_BACKUPCHECKPOINTS']._serialized_end=867
+  _globals['_ADMINSERVICE']._serialized_start=869
+  _globals['_ADMINSERVICE']._serialized_end=952
 # @@protoc_insertion_point(module_scope)

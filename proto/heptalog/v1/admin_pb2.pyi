@@ -96,6 +96,7 @@ class BackupMoment(_message.Message):
     ROOT_FIELD_NUMBER: _builtins.int
     REFUSALS_FIELD_NUMBER: _builtins.int
     ROOT_BEFORE_FIELD_NUMBER: _builtins.int
+    VOID_NAMES_FIELD_NUMBER: _builtins.int
     size: _builtins.int
     """How many events there were, which is the position of the last."""
     root: _builtins.bytes
@@ -106,6 +107,10 @@ class BackupMoment(_message.Message):
     """The root at after_position, for who wants to know whether it is still the same log; empty where it has not so many
     events, and then nothing follows.
     """
+    @_builtins.property
+    def void_names(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """The names under which the log signs no more, because what they had signed was lost."""
+
     def __init__(
         self,
         *,
@@ -113,10 +118,11 @@ class BackupMoment(_message.Message):
         root: _builtins.bytes = ...,
         refusals: _builtins.int = ...,
         root_before: _builtins.bytes = ...,
+        void_names: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["refusals", b"refusals", "root", b"root", "root_before", b"root_before", "size", b"size"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["refusals", b"refusals", "root", b"root", "root_before", b"root_before", "size", b"size", "void_names", b"void_names"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -1,8 +1,10 @@
 """Composition: one service put together from its store, its writer and its readers, without any network."""
 
 import logging
+from collections.abc import Sequence
 
 from heptalog.replay.errors import HeptalogError, NotFound
+from heptalog.replay.evidence.notes import VerifierKey
 from heptalog.service.answering import Readers
 from heptalog.service.config import Settings, Surroundings
 from heptalog.service.evidence.checkpoints import Checkpoints
@@ -27,11 +29,12 @@ class App:
         settings: Settings,
         surroundings: Surroundings | None = None,
         keys: Keyring | None = None,
+        witnesses: Sequence[VerifierKey] = (),
     ) -> None:
         """Without keys nothing is signed. Raises what a Signer raises for keys that are not of this log."""
         live = LiveGames(settings.live_events_max)
         self.surroundings = surroundings or Surroundings()
-        self.checkpoints = Checkpoints(store)
+        self.checkpoints = Checkpoints(store, witnesses)
         self.signer = None if keys is None else Signer(store, self.checkpoints, keys, self.surroundings.clock)
         self.prover = Prover(store, self.checkpoints, self.signer)
         handler = Handler(store, live, self.surroundings)

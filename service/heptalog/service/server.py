@@ -4,7 +4,7 @@ import asyncio
 import logging
 import signal
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from ipaddress import ip_address
 
 import grpc
@@ -12,6 +12,7 @@ from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
 from heptalog.replay.errors import Code, HeptalogError, NotFound, Unavailable
+from heptalog.replay.evidence.notes import VerifierKey
 from heptalog.service.admin import AdminServicer
 from heptalog.service.app import App
 from heptalog.service.audit import AuditServicer
@@ -148,15 +149,20 @@ def check_port(settings: Settings) -> None:
             ) from error
 
 
-async def serve(settings: Settings, announce: Callable[[int], None], keys: Keyring | None = None) -> None:
+async def serve(
+    settings: Settings,
+    announce: Callable[[int], None],
+    keys: Keyring | None = None,
+    witnesses: Sequence[VerifierKey] = (),
+) -> None:
     """Run a server over a DuckDB log until SIGTERM or SIGINT; `announce` is told the port once it listens.
 
-    Without keys no checkpoint is signed.
+    Without keys no checkpoint is signed; only these witnesses may cosign one.
     """
     check_port(settings)
     store = DuckStore(settings.database, reserve_bytes=settings.reserve_bytes)
     try:
-        app = App(store, settings, keys=keys)
+        app = App(store, settings, keys=keys, witnesses=witnesses)
     except BaseException:
         store.close()
         raise

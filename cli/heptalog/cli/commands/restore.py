@@ -15,7 +15,9 @@ NewDatabaseArgument = Annotated[
     Path | None,
     typer.Argument(metavar="DATABASE", help="The database to be made; there must be none yet.", show_default=False),
 ]
-CheckOption = Annotated[bool, typer.Option("--check", help="Only check the backup; no database is made.")]
+CheckOption = Annotated[
+    bool, typer.Option("--check", help="Only check the backup, all but the rules of the games; no database is made.")
+]
 PositionOption = Annotated[
     int | None,
     typer.Option(
@@ -62,6 +64,8 @@ def restore(
             restored = restoring.restore(
                 folder, database, clock=time.time_ns, keys=keys, to_position=to_position, progress=counter.add
             )
+    if database is not None and restored.checkpoint and not restored.void_names:
+        complain("sign it under the same name only if nobody has a checkpoint over more events; see docs/backup.md")
     if keys and not restored.checkpoint:
         complain("there is no signed checkpoint in it, so there was nothing to hold against a key")
     if format_ is Format.TEXT:

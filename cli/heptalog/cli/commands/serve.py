@@ -38,6 +38,15 @@ KeyOption = Annotated[
         show_default=False,
     ),
 ]
+WitnessOption = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--witness",
+        metavar="FILE",
+        help="The public key of a witness who may cosign the checkpoints. May be given several times.",
+        show_default=False,
+    ),
+]
 CheckpointOption = Annotated[
     float,
     typer.Option("--checkpoint-seconds", min=0.1, metavar="N", help="How often what is new is signed."),
@@ -51,6 +60,7 @@ def serve(
     port: PortOption = 7777,
     reserve: ReserveOption = None,
     key: KeyOption = None,
+    witness: WitnessOption = None,
     checkpoint_seconds: CheckpointOption = 60.0,
 ) -> Exit:
     """Serve a database over gRPC.
@@ -68,7 +78,7 @@ def serve(
     from heptalog.cli.connections import opening
     from heptalog.cli.sizes import size_of
     from heptalog.service.config import Settings
-    from heptalog.service.evidence.keys import load_ring
+    from heptalog.service.evidence.keys import load_public, load_ring
     from heptalog.service.server import serve as run
 
     logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(asctime)s %(levelname)s %(message)s")
@@ -85,6 +95,7 @@ def serve(
         checkpoint_seconds=checkpoint_seconds,
     )
     ring = load_ring(key) if key else None
+    witnesses = load_public(witness or ())
     with opening(database):
-        asyncio.run(run(settings, announce, ring))
+        asyncio.run(run(settings, announce, ring, witnesses))
     return Exit.FINE

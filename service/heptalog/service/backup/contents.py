@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from heptalog.replay.errors import Code, NotFound, Unavailable
+from heptalog.replay.evidence.checkpoints import checkpoint_in
 from heptalog.service.backup import manifest as manifests
 from heptalog.service.backup.checking import Checker
 from heptalog.service.backup.reading import checkpoints_in, records_in, refusals_in
@@ -19,6 +20,8 @@ class Contents:
             raise Unavailable(Code.SOURCE_NOT_FOUND, path=str(folder / manifests.NAME))
         self.folder = folder
         self.manifest, self._segments = found
+        if not self.manifest.made_at:
+            raise manifests.damaged(str(folder / manifests.NAME), "the first backup into it was never finished")
 
     def end_at(self, position: int | None) -> int:
         """The position to restore to. Raises NotFound where the backup does not reach so far."""
@@ -55,6 +58,14 @@ class Contents:
                     if checkpoint.size <= end:
                         yield checkpoint
         self._check_count(count, self.manifest.checkpoints, "checkpoints")
+
+    def void_names(self, end: int) -> tuple[str, ...]:
+        """The names that have signed what a log up to this position has not: under them it signs no more."""
+        names = set(self.manifest.void_names)
+        for checkpoint in self.checkpoints(self.manifest.size):
+            if checkpoint.size > end:
+                names.add(checkpoint_in(checkpoint.note).origin)
+        return tuple(sorted(names))
 
     def refusals(self) -> Iterator[Refusal]:
         """All refusals, oldest first."""

@@ -56,6 +56,7 @@ class Manifest(Struct, frozen=True, forbid_unknown_fields=True):
     checkpoints: int = 0
     checkpoint: int = 0  # the size of the largest
     settled: int = 0
+    void_names: tuple[str, ...] = ()  # under which the log signs no more
     segments: int = 0
 
     @property

@@ -22,8 +22,10 @@ def have_of(request: admin_pb2.BackupRequest) -> Have:
 def part_message(part: Part) -> admin_pb2.BackupResponse:
     """A part as a message."""
     match part:
-        case Moment(size, root, refusals, root_before):
-            moment = admin_pb2.BackupMoment(size=size, root=root, refusals=refusals, root_before=root_before)
+        case Moment(size, root, refusals, root_before, void_names):
+            moment = admin_pb2.BackupMoment(
+                size=size, root=root, refusals=refusals, root_before=root_before, void_names=void_names
+            )
             return admin_pb2.BackupResponse(moment=moment)
         case Events(first_position, records):
             events = admin_pb2.BackupEvents(first_position=first_position, records=records)
@@ -41,7 +43,7 @@ def part_of(message: admin_pb2.BackupResponse) -> Part:
     match message.WhichOneof("part"):
         case "moment":
             moment = message.moment
-            return Moment(moment.size, moment.root, moment.refusals, moment.root_before)
+            return Moment(moment.size, moment.root, moment.refusals, moment.root_before, tuple(moment.void_names))
         case "events":
             return Events(message.events.first_position, tuple(message.events.records))
         case "checkpoints":

@@ -32,12 +32,14 @@ class Moment(Struct, frozen=True):
 
     `refusals` is how many there were just before; those of the very moment come with the next backup. `root_before` is
     the root at the position that the backup has; empty where the log does not reach so far, and then nothing follows.
+    Under `void_names` the log signs no more.
     """
 
     size: int
     root: bytes
     refusals: int
     root_before: bytes
+    void_names: tuple[str, ...] = ()
 
 
 class Checkpoints(Struct, frozen=True):
@@ -81,7 +83,8 @@ def parts_of(store: LogStore, have: Have) -> Iterator[Part]:
     head = store.tree_head()
     is_longer = have.position <= head.size
     nodes = nodes_from_tiles(store.tile, size=head.size)
-    yield Moment(head.size, head.root, refusal_count, root_at(have.position, nodes) if is_longer else b"")
+    root_before = root_at(have.position, nodes) if is_longer else b""
+    yield Moment(head.size, head.root, refusal_count, root_before, tuple(sorted(store.void_names())))
     if is_longer and have.refusals <= refusal_count:
         yield from _checkpoints(store, after=min(have.checkpoint, head.size), size_max=head.size)
         yield from _events(store, after=have.position, size=head.size)

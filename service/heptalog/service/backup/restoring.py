@@ -27,14 +27,15 @@ from heptalog.replay.evidence.texts import to_base64
 from heptalog.replay.verify import Examiner, Report, verify
 from heptalog.service.backup.checking import Checker
 from heptalog.service.backup.contents import Contents
-from heptalog.service.store import Batch, Checkpoint, Ending, Entry, Stored
+from heptalog.service.store import Batch, Checkpoint, Ending, Entry, Stored, TreeHead
 from heptalog.service.store.duck import DuckStore
 from heptalog.service.store.duck_faults import meaning
-from heptalog.service.store.duck_write import write_checkpoint, write_derived
+from heptalog.service.store.duck_write import write_checkpoint, write_derived, write_incident
 from heptalog.service.store.endings import endings_of
 from heptalog.service.store.files import replace_file, sync_folder
 from heptalog.service.store.migrate import open_database
 from heptalog.service.store.opening import checkpoint_path
+from heptalog.service.store.void import Void
 
 EVENTS_AT_ONCE: Final = 8_192  # in one commit
 GAMES_AT_ONCE: Final = 64
@@ -70,6 +71,7 @@ class Restored(Struct, frozen=True, rename="camel"):
     checkpoint: int  # the size of the largest, 0 where there is none
     signed_by: tuple[str, ...]  # of the given keys
     bad_games: tuple[BadGame, ...] = ()
+    void_names: tuple[str, ...] = ()  # that have signed what is not in it, and sign it no more
 
 
 def in_the_way(database: Path) -> Path | None:
@@ -124,10 +126,13 @@ def restore(
             with closing(DuckStore(made, clock=clock)) as store:
                 refusals = _record(store, contents, checker, end, progress)
                 games, bad = _derive(store, derived)
+            head = TreeHead(end, checker.tree.root())
+            void_names = contents.void_names(end)
             _complete(made, derived, contents.checkpoints(end), clock)
+            if void_names:
+                _note_void(made, head, void_names, clock)
             with closing(DuckStore(made, clock=clock)) as store:
-                head = store.tree_head()
-                assert (head.size, head.root) == (end, checker.tree.root()), "what was checked is what is there"
+                assert store.tree_head() == head, "what was checked is what is there"
             _link(made, database)
     except duckdb.Error as error:
         raise meaning(error, database, is_open=True) from error
@@ -147,6 +152,7 @@ def _restored(database: str | None, contents: Contents, checker: Checker, *, gam
         to_base64(checker.tree.root()),
         checker.checkpoint_size,
         tuple(dict.fromkeys(signed.key.name for signed in checker.signed)),
+        void_names=contents.void_names(checker.tree.size),
     )
 
 
@@ -229,6 +235,14 @@ def _complete(made: Path, derived: Path, checkpoints: Iterator[Checkpoint], cloc
         connection.execute("CHECKPOINT")
     if largest is not None:
         replace_file(checkpoint_path(made), largest.note.encode())
+
+
+def _note_void(made: Path, head: TreeHead, names: Sequence[str], clock: Callable[[], int]) -> None:
+    """Put on record that the log goes on without what was signed under these names."""
+    with closing(open_database(made, is_read_only=False)) as connection:
+        void = Void(0, None, tuple(names))
+        write_incident(connection, "RESTORED", head=None, log=head, void=void, time=clock())
+        connection.execute("CHECKPOINT")
 
 
 def _link(made: Path, database: Path) -> None:

@@ -156,6 +156,7 @@ class _Taking:
             checkpoints=begun.checkpoints + self._new_checkpoints,
             checkpoint=max(begun.checkpoint, self.checker.checkpoint_size),
             settled=self._last_sizes[0] if is_settled else begun.settled,
+            void_names=tuple(sorted({*begun.void_names, *moment.void_names})),
         )
 
     def _begin(self, moment: Moment) -> None:

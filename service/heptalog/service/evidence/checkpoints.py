@@ -1,18 +1,22 @@
 """The checkpoints that a log keeps: the latest, one of a size, and what witnesses add to them."""
 
+from collections.abc import Sequence
 from threading import RLock
 from typing import Final
 
-from heptalog.replay.errors import Code, Malformed, NotFound
+from heptalog.replay.errors import Code, Corrupt, Malformed, NotFound
 from heptalog.replay.evidence.checkpoints import CheckpointBody, parse_checkpoint
 from heptalog.replay.evidence.notes import (
     NOTE_SIZE_MAX,
     SIGNATURES_MAX,
     Note,
     Signature,
+    VerifierKey,
     format_note,
     parse_note,
+    signers,
 )
+from heptalog.service.evidence.keys import verify
 from heptalog.service.store import Checkpoint, LogStore
 
 _NOT_KEPT: Final = "it is not what was signed at this size"
@@ -21,9 +25,11 @@ _NOT_KEPT: Final = "it is not what was signed at this size"
 class Checkpoints:
     """The checkpoints of one store. Every change is made under `lock`, so that no signature is lost to another."""
 
-    def __init__(self, store: LogStore) -> None:
+    def __init__(self, store: LogStore, witnesses: Sequence[VerifierKey] = ()) -> None:
+        """Only these witnesses may add to them: of anybody else nobody could say whether a signature is one."""
         self.lock = RLock()
         self._store = store
+        self._witnesses = {(key.name, key.key_id): key for key in witnesses}
         # How far they have been looked at: a log of years has a great many.
         self._known = 0
 
@@ -58,10 +64,10 @@ class Checkpoints:
         return checkpoint
 
     def cosign(self, text: str) -> Checkpoint:
-        """Keep what a note has in signatures that the kept one of its size has not; nobody is asked whose they are.
+        """Keep the signatures of witnesses that a note has and the kept one of its size has not.
 
         A key signs a checkpoint once: another line of the same key changes nothing. Raises Malformed where the text is
-        another, or a line says that it is the log's own; NotFound where none of its size was kept.
+        another, or a line is of nobody who is a witness here, or false; NotFound where none of its size was kept.
         """
         given = parse_note(text)
         body = parse_checkpoint(given.text)
@@ -70,7 +76,7 @@ class Checkpoints:
             kept = parse_note(checkpoint.note)
             if kept.text != given.text:
                 raise Malformed(Code.NOTE_INVALID, rule="api", field="note", problem=_NOT_KEPT)
-            added = _added(kept, given, body)
+            added = self._added(kept, given, body)
             if not added:
                 return checkpoint
             joined = Note(kept.text, (*kept.signatures, *added))
@@ -79,17 +85,22 @@ class Checkpoints:
                 raise Malformed(Code.NOTE_INVALID, rule="api", field="note", problem=problem)
             return self.keep(joined, body.size)
 
-
-def _added(kept: Note, given: Note, body: CheckpointBody) -> list[Signature]:
-    known = {(item.name, item.key_id) for item in kept.signatures}
-    added = []
-    for item in given.signatures:
-        if (item.name, item.key_id) in known:
-            continue
-        if item.name == body.origin:
-            # Otherwise anybody could put a broken signature there under a key that the log will have.
-            problem = "only the log itself signs under its name"
-            raise Malformed(Code.NOTE_INVALID, rule="api", field="note", problem=problem)
-        known.add((item.name, item.key_id))
-        added.append(item)
-    return added
+    def _added(self, kept: Note, given: Note, body: CheckpointBody) -> list[Signature]:
+        known = {(item.name, item.key_id) for item in kept.signatures}
+        added = []
+        for item in given.signatures:
+            who = (item.name, item.key_id)
+            if who in known:
+                continue
+            key = self._witnesses.get(who)
+            if key is None or item.name == body.origin:
+                problem = "one that signs it is no witness of this log (serve --witness)"
+                raise Malformed(Code.NOTE_INVALID, rule="api", field="note", problem=problem, name=item.name)
+            try:
+                signers(Note(given.text, (item,)), [key], verify)
+            except Corrupt as error:
+                # What the caller brings is a fault of the request, not of the log.
+                raise Malformed(error.code, rule="api", field="note", name=item.name) from error
+            known.add(who)
+            added.append(item)
+        return added

@@ -15,6 +15,7 @@ from heptalog.replay.errors import Code, Corrupt, HeptalogError, Unavailable
 from heptalog.service.store import TreeHead
 from heptalog.service.store.duck_faults import meaning
 from heptalog.service.store.duck_tree import Ask, load, write_nodes
+from heptalog.service.store.duck_write import write_incident
 from heptalog.service.store.heads import HeadRecord, head_path, make_head, read_head
 from heptalog.service.store.migrate import look_into, migrations, open_database
 from heptalog.service.store.opening import (
@@ -33,7 +34,6 @@ from heptalog.service.store.void import void
 
 _INCIDENTS = "SELECT epoch_us(accepted_at), finding FROM log.incidents ORDER BY accepted_at LIMIT ?"
 INCIDENTS_MAX = 1000
-_INCIDENT = "INSERT INTO log.incidents VALUES (make_timestamptz(?::BIGINT), ?, ?, ?, ?, ?, ?, ?, ?)"
 # What can be let go on: the events are whole as they are.
 ACCEPTABLE = frozenset(
     {Code.EVENTS_LOST, Code.HEAD_DIFFERS, Code.HEAD_MISSING, Code.CHECKPOINT_DIFFERS, Code.TREE_DIFFERS}
@@ -114,24 +114,14 @@ def accept(database: Path, diagnosis: Diagnosis, clock: Callable[[], int]) -> Tr
     try:
         ((position,),) = _asking(connection)(POSITION, [])
         tree = load(_asking(connection), position, has_nodes=False)
-        head = diagnosis.head
+        head = None if diagnosis.head is None else diagnosis.head.tree
         gone = void(_asking(connection), tree, checkpoint_path(path))
-        incident = (
-            now // 1000,
-            "; ".join(map(_in_short, diagnosis.problems)),
-            None if head is None else head.size,
-            None if head is None else head.root,
-            tree.head.size,
-            tree.head.root,
-            gone.kept,
-            gone.after,
-            list(gone.names),
-        )
+        finding = "; ".join(map(_in_short, diagnosis.problems))
         connection.execute("BEGIN")
         connection.execute("DELETE FROM log.tree")
         if nodes := tree.waiting:
             write_nodes(connection, nodes)
-        connection.execute(_INCIDENT, incident)
+        write_incident(connection, finding, head=head, log=tree.head, void=gone, time=now)
         connection.execute("COMMIT")
         if any(problem.facts.get("path") == str(checkpoint_path(path)) for problem in diagnosis.problems):
             aside = checkpoint_path(path)

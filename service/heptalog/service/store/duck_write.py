@@ -14,8 +14,9 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from heptalog.service.store import Batch, Checkpoint, Ending, Entry, Refusal
+from heptalog.service.store import Batch, Checkpoint, Ending, Entry, Refusal, TreeHead
 from heptalog.service.store.kept import EVENT_COLUMNS, ending_columns, event_columns, game_columns
+from heptalog.service.store.void import Void
 
 _EVENTS: Final = """
     INSERT INTO log.events
@@ -65,6 +66,7 @@ _FORMS: Final[dict[str, tuple[Any, Any]]] = {
     "recorded_by": ("", object),
 }
 _CHECKPOINTS: Final = "INSERT INTO log.checkpoints VALUES (?, ?, ?, make_timestamptz(?::BIGINT))"
+_INCIDENT: Final = "INSERT INTO log.incidents VALUES (make_timestamptz(?::BIGINT), ?, ?, ?, ?, ?, ?, ?, ?)"
 
 
 class Accepted(Struct, frozen=True):
@@ -102,6 +104,15 @@ def write_derived(connection: duckdb.DuckDBPyConnection, endings: Iterable[tuple
 def write_checkpoint(connection: duckdb.DuckDBPyConnection, checkpoint: Checkpoint, number: int, time: int) -> None:
     """Insert it under its number, in the transaction of the caller."""
     connection.execute(_CHECKPOINTS, [number, checkpoint.size, checkpoint.note, time // 1000])
+
+
+def write_incident(
+    connection: duckdb.DuckDBPyConnection, finding: str, *, head: TreeHead | None, log: TreeHead, void: Void, time: int
+) -> None:
+    """Put on record that the log goes on as it is, although its head record, or what was signed, says otherwise."""
+    said = (None, None) if head is None else (head.size, head.root)
+    row = (time // 1000, finding, *said, log.size, log.root, void.kept, void.after, list(void.names))
+    connection.execute(_INCIDENT, row)
 
 
 def _write_events(connection: duckdb.DuckDBPyConnection, accepted: Sequence[Accepted]) -> None:
