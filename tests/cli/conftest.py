@@ -9,6 +9,15 @@ from heptalog.service.store.memory import MemoryStore
 from tests.cli.given import bare, write
 from tests.cli.running import run
 from tests.support.serving import Service
+from tests.trials.victims import KEYS, Victim, made
+
+
+@pytest.fixture(autouse=True)
+def state_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where the program keeps what is its own: never in the home of who runs the tests."""
+    home = tmp_path / "own" / "state"
+    monkeypatch.setenv("XDG_STATE_HOME", str(home))
+    return home
 
 
 @pytest.fixture
@@ -30,3 +39,36 @@ def server() -> Iterator[str]:
     """A running server without games, as `grpc://HOST:PORT`."""
     with Service(MemoryStore()) as service:
         yield f"grpc://{service.target}"
+
+
+# Logs that are audited.
+
+
+@pytest.fixture
+def victim(tmp_path: Path) -> Victim:
+    """A log with something of everything, and checkpoints."""
+    return made(tmp_path / "games.duckdb", length=50, games_each=2)
+
+
+@pytest.fixture
+def key(tmp_path: Path) -> Path:
+    """The public key of its checkpoints."""
+    path = tmp_path / "log.pub"
+    path.write_text("".join(f"{key.format()}\n" for key in KEYS))
+    return path
+
+
+@pytest.fixture
+def outside(tmp_path: Path, victim: Victim) -> Path:
+    """A checkpoint that somebody has kept."""
+    path = tmp_path / "kept.checkpoint"
+    path.write_text(victim.outside)
+    return path
+
+
+@pytest.fixture
+def small_works(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many pieces of work, where a small log would be one."""
+    monkeypatch.setattr("heptalog.service.auditing.audit.GAMES_EVENTS", 1)
+    for module in ("auditing.audit", "auditing.servers", "store.duck_kept"):
+        monkeypatch.setattr(f"heptalog.service.{module}.BUCKET_WIDTH", 1)

@@ -213,15 +213,18 @@ def test_a_database_cut_short_is_one_entry(log: Path) -> None:
     log.write_bytes(content[: len(content) // 2])
     verified = run("verify", log, "--format", "json")
     verdict = only(verified.document)
-    assert (verified.code, verdict["source"], verdict["code"]) == (3, str(log), "SOURCE_UNREADABLE")
+    assert (verified.code, verdict["source"], verdict["code"]) == (1, str(log), "RECORD_DAMAGED")
     for arguments in (
         ("games", log),
         ("sql", log, "SELECT max(octet_length(event)) FROM log.events"),
         ("replay", f"{log}#won"),
+        ("serve", log),
+        ("backup", log, log.with_name("backup")),
     ):
         ended = run(*arguments)
-        assert (ended.code, ended.out, ended.err.count("\n")) == (3, "", 1)
-        assert "the database is damaged" in ended.err
+        assert (ended.code, ended.out, ended.err.count("\n")) == (1, "", 1)
+        assert "`heptalog doctor` says what can be done, positions 1 to " in ended.err
+        assert f"path {log} (evidence) [RECORD_DAMAGED]" in ended.err
 
 
 @pytest.mark.parametrize("jobs", [1, 2])

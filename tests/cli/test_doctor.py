@@ -12,53 +12,15 @@ import pytest
 from heptalog.service.store import TreeHead
 from heptalog.service.store.duck import DuckStore
 from heptalog.service.store.heads import head_path, make_head
-from tests.cli.running import Ended, run, run_program, serving
+from tests.cli.doctored import alter, beside, doctor, files, made, older
+from tests.cli.running import run, run_program, serving
 from tests.contract.given import appended, begin, checkpoint_of, fill, game
 
 
 @pytest.fixture
 def log(tmp_path: Path) -> Path:
     """A database with 24 events and a checkpoint, and beside it, in `older`, what it was after 12."""
-    folder = tmp_path / "log"
-    folder.mkdir()
-    path = folder / "games.duckdb"
-    store = DuckStore(path)
-    fill(store, [game(1)])
-    shutil.copytree(folder, tmp_path / "older")
-    fill(store, [game(2)])
-    store.keep_checkpoint(checkpoint_of(24, store.tree_head().root))
-    store.close()
-    return path
-
-
-def beside(log: Path, name: str) -> Path:
-    """A file that belongs to the database."""
-    return log.with_name(f"{log.name}.{name}")
-
-
-def alter(log: Path, statement: str) -> None:
-    """Change a database behind our back."""
-    with duckdb.connect(log) as connection:
-        connection.execute(statement)
-
-
-def older(log: Path) -> None:
-    """Put an older copy in its place."""
-    folder = log.parent.parent / "older"
-    shutil.copy(folder / log.name, log)
-    shutil.copy(folder / f"{log.name}.wal", beside(log, "wal"))
-
-
-def files(log: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in log.parent.iterdir()}
-
-
-def doctor(log: Path, *arguments: object) -> Ended:
-    """What it says, and that it has only looked."""
-    before = files(log)
-    ended = run("doctor", log, "--format", "json", *arguments)
-    assert files(log) == before
-    return ended
+    return made(tmp_path)
 
 
 def test_nothing_is_wrong(log: Path) -> None:
@@ -156,6 +118,17 @@ def _a_changed_node(log: Path) -> None:
     alter(log, "INSERT INTO log.tree VALUES (1, 0, 'x'::BLOB)")
 
 
+def _foreign(log: Path) -> None:
+    log.write_bytes(b"x" * 9000)
+    head_path(log).unlink()
+    beside(log, "checkpoint").unlink()
+
+
+def _head_folder(log: Path) -> None:
+    head_path(log).unlink()
+    head_path(log).mkdir()
+
+
 CASES: dict[str, tuple[Callable[[Path], object], list[str], int, list[str]]] = {
     "the write-ahead log is gone": (_without_wal, ["EVENTS_LOST"] * 2, 1, ["put ", "restore", "--accept"]),
     "another log": (_another_log, ["HEAD_DIFFERS", "CHECKPOINT_DIFFERS"], 1, ["audit", "restore", "--accept"]),
@@ -180,8 +153,10 @@ CASES: dict[str, tuple[Callable[[Path], object], list[str], int, list[str]]] = {
     ),
     "a changed node": (_a_changed_node, ["TREE_DIFFERS"], 1, ["audit", "restore", "--accept"]),
     "no database": (lambda log: log.unlink(), ["EVENTS_LOST"] * 2, 1, ["restore", "begin an empty log"]),
-    "half of it": (lambda log: log.write_bytes(log.read_bytes()[:9000]), ["DATABASE_FOREIGN"], 3, ["restore"]),
-    "something else": (lambda log: log.write_bytes(b"x" * 9000), ["DATABASE_FOREIGN"], 3, ["restore"]),
+    "half of it": (lambda log: log.write_bytes(log.read_bytes()[:9000]), ["RECORD_DAMAGED"], 1, ["restore"]),
+    "something else": (lambda log: log.write_bytes(b"x" * 9000), ["RECORD_DAMAGED"], 1, ["restore"]),
+    "something else, and nothing that says more": (_foreign, ["DATABASE_FOREIGN"], 3, ["restore"]),
+    "a head that is a folder": (_head_folder, ["SOURCE_UNREADABLE"], 1, ["Make ", "games.duckdb.head a file"]),
     "a newer schema": (
         lambda log: alter(log, "INSERT INTO log.migrations VALUES (3, '0003_later.sql', now())"),
         ["DATABASE_NEWER"],
@@ -200,24 +175,12 @@ def test_what_is_wrong_and_what_can_be_done(log: Path, name: str) -> None:
     assert [problem["code"] for problem in report["problems"]] == codes
     assert ended.code == code
     told = " ".join(report["advice"])
-    for step in ("put ", "audit", "restore", "begin an empty log", "newer one", "--accept"):
+    for step in ("put ", "audit", "restore", "begin an empty log", "newer one", "--accept", "Make ", *steps):
         if step in steps or step in ("restore", "--accept"):
             assert (step in told) == (step in steps), step
     text = run("doctor", log)
     assert text.code == code
     assert all(f"[{code}]" in text.out for code in codes)
-
-
-def test_a_damaged_write_ahead_log(log: Path) -> None:
-    older(log)
-    content = bytearray(beside(log, "wal").read_bytes())
-    content[len(content) // 2] ^= 0xFF
-    beside(log, "wal").write_bytes(content)
-    ended = doctor(log)
-    assert ended.code == 1
-    assert "RECORD_DAMAGED" in [problem["code"] for problem in ended.document["problems"]]
-    assert any("games.duckdb.wal away" in line for line in ended.document["advice"])
-    assert run("doctor", log, "--accept", "--yes").code == 1
 
 
 def test_a_database_that_is_held(log: Path) -> None:

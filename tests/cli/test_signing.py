@@ -54,6 +54,13 @@ def test_a_key_is_made_once_and_its_public_half_is_printed(tmp_path: Path) -> No
     assert sorted(path.name for path in tmp_path.iterdir()) == ["log.key", "log.pub"]
 
 
+def test_where_the_public_half_cannot_be_written_there_is_no_key(tmp_path: Path) -> None:
+    made = run("keygen", "a", "--out", tmp_path / "log.key", "--public", tmp_path / "none" / "log.pub")
+    assert (made.code, made.out) == (3, "")
+    assert "the key could not be written" in made.err
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_witness_has_one_manner(tmp_path: Path) -> None:
     made = run("keygen", "witness.example/one", "--cosigner", "--out", tmp_path / "key", "--format", "json")
     (key,) = made.document

@@ -1,5 +1,6 @@
 """What can be wrong with a database: each fault brought about for real, named by its code, and nothing made worse."""
 
+import errno
 import os
 import struct
 import subprocess
@@ -18,6 +19,8 @@ from heptalog.replay.events import Options
 from heptalog.replay.registry import GAMES
 from heptalog.service.store import GameFilter, LogStore
 from heptalog.service.store.duck import DuckStore
+from heptalog.service.store.duck_faults import NO_SPACE, meaning, why_unwritten
+from heptalog.service.store.migrate import NOT_UTF8
 from heptalog.service.wire import entry_of, game_message
 from tests.contract.given import appended, as_stored, begin, fill, game
 from tests.support.recording import batch_of, recorded_game
@@ -133,6 +136,18 @@ def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("is_read_only", [False, True])
+def test_a_name_that_the_engine_does_not_take(tmp_path: Path, *, is_read_only: bool) -> None:
+    for name in (b"a\xff.duckdb", b"b\xff/log.duckdb"):
+        path = tmp_path / os.fsdecode(name)
+        path.parent.mkdir(exist_ok=True)
+        for _ in range(2):
+            code, facts = _failure(path, is_read_only=is_read_only)
+            told = f"{tmp_path}/{name.decode(errors='backslashreplace')}"
+            assert (code, facts) == (Code.SOURCE_UNREADABLE, {"path": told, "problem": NOT_UTF8})
+            path.touch()
+
+
+@pytest.mark.parametrize("is_read_only", [False, True])
 def test_another_process_writes(path: Path, *, is_read_only: bool) -> None:
     with _writing_process(path) as process:
         head = path.with_name(path.name + ".head")
@@ -204,25 +219,24 @@ def test_a_byte_that_is_changed_is_found_or_was_of_no_use(path: Path) -> None:
     assert found > 5
 
 
-def test_a_file_that_is_cut_short_is_foreign_or_corrupt(path: Path) -> None:
+def test_a_file_that_is_cut_short_is_corrupt(path: Path) -> None:
     """At any length: it is never opened as a shorter log."""
     store = DuckStore(path)
     written = as_stored(fill(store, [game(number, length=200) for number in range(20)], size=200))
     store.close()
     size = path.stat().st_size
-    codes = set()
+    found = set()
     for length in range(size - 1, 0, -size // 40):
         os.truncate(path, length)
         try:
             store = DuckStore(path)
-        except (Unavailable, Corrupt) as error:
-            codes.add(error.code)
+        except Corrupt as error:
+            found.add((error.code, error.facts["first"], error.facts["last"]))
             continue
         with suppress(Corrupt):  # or what was cut off was of no use
             assert list(store.read_all()) == written
         store.close()
-    assert codes <= {Code.DATABASE_FOREIGN, Code.RECORD_DAMAGED}
-    assert Code.DATABASE_FOREIGN in codes
+    assert found == {(Code.RECORD_DAMAGED, 1, len(written))}
 
 
 def test_a_hole_in_the_log_is_corrupt(path: Path) -> None:
@@ -271,6 +285,34 @@ def test_a_start_that_cannot_be_read_hides_no_other_game(path: Path, record: byt
     bare = replace(unreadable, started=replace(started, rules_version=UNSET, tags=()))
     assert entry_of(game_message(bare)) == replace(bare, number=0)
     store.close()
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        OSError(errno.ENOSPC, "Kein Platz"),
+        OSError(errno.EDQUOT, "Kein Platz"),
+        duckdb.IOException('IO Error: Could not write file "log.duckdb.wal": No space left on device'),
+        duckdb.TransactionException("TransactionContext Error: Failed to commit: [...]: No space left on device"),
+        duckdb.Error('Failure while replaying WAL file "log.duckdb.wal": [...]: Disk quota exceeded'),
+    ],
+)
+def test_a_full_disk_is_told_as_what_it_is(error: duckdb.Error | OSError) -> None:
+    assert why_unwritten(error) == NO_SPACE
+    if isinstance(error, duckdb.Error):
+        for is_open in (True, False):
+            fault = meaning(error, Path("log.duckdb"), is_open=is_open)
+            assert (fault.code, fault.facts["problem"]) == (Code.WRITE_FAILED, NO_SPACE)
+
+
+def test_what_else_goes_wrong_is_told_by_its_kind() -> None:
+    """The text of the engine can quote values, and a value can be a hidden card."""
+    assert why_unwritten(duckdb.TransactionException("the queen of spades")) == "TransactionException"
+    assert why_unwritten(OSError(errno.EIO, "Input/output error")) == "Input/output error"
+    assert why_unwritten(OSError("the head record was written in part")) == "OSError"
+    # What the engine had no memory for is not damaged.
+    fault = meaning(duckdb.OutOfMemoryException("Failure while replaying WAL file"), Path("log"), is_open=True)
+    assert (fault.code, fault.facts["problem"]) == (Code.SOURCE_UNREADABLE, "OutOfMemoryException")
 
 
 def _failure(path: Path, *, is_read_only: bool = False) -> tuple[Code, dict[str, object]]:

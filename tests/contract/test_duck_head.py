@@ -11,9 +11,10 @@ import pytest
 
 from heptalog.replay.errors import Code, HeptalogError, Unavailable
 from heptalog.replay.evidence.merkle import EMPTY_ROOT
-from heptalog.service.store import Entry, TreeHead, heads, migrate
+from heptalog.service.store import Entry, TreeHead, duck_evidence, heads, migrate
 from heptalog.service.store.duck import DuckStore
 from heptalog.service.store.heads import FILE_SIZE, SLOT_SIZE, head_path, make_head, read_head
+from heptalog.service.store.opening import checkpoint_path
 from tests.contract.given import appended, as_stored, begin, checkpoint_of, fill, game, refusals
 from tests.support.recording import batch_of
 
@@ -201,6 +202,68 @@ def test_the_checkpoint_beside_it_is_the_longest(path: Path) -> None:
     store.keep_checkpoint(first)
     assert beside.read_text() == signed_again.note
     store.close()
+
+
+def _fail(path: Path, content: bytes) -> None:
+    raise OSError(28, "No space left on device")
+
+
+@pytest.mark.parametrize("chance", ["an append", "an idle moment", "another of less", "the next opening"])
+def test_a_checkpoint_that_could_not_be_put_beside_it_is_put_there_later(
+    path: Path, monkeypatch: pytest.MonkeyPatch, chance: str
+) -> None:
+    store = DuckStore(path)
+    fill(store, [game(1)])
+    smaller = checkpoint_of(12, store.tree_head().root)
+    fill(store, [game(2)])
+    checkpoint = checkpoint_of(24, store.tree_head().root)
+    beside = checkpoint_path(path)
+    with monkeypatch.context() as patch:
+        patch.setattr(duck_evidence, "replace_file", _fail)
+        with pytest.raises(Unavailable) as caught:
+            store.keep_checkpoint(checkpoint)
+        assert (caught.value.code, caught.value.facts["path"]) == (Code.WRITE_FAILED, str(beside))
+        # It is kept all the same, and nothing else waits for the file.
+        assert list(store.checkpoints()) == [checkpoint]
+        appended(store, begin(3))
+        store.rest()
+        assert not store.is_broken
+        assert not beside.exists()
+        if chance == "the next opening":
+            store.close()
+            DuckStore(path).close()
+            assert not beside.exists()
+    match chance:
+        case "an append":
+            appended(store, begin(4))
+        case "an idle moment":
+            store.rest()
+        case "another of less":
+            store.keep_checkpoint(smaller)
+        case _:
+            DuckStore(path, is_read_only=True).close()
+            assert not beside.exists()
+            store = DuckStore(path)
+    assert beside.read_text() == checkpoint.note
+    store.close()
+
+
+def test_a_kept_checkpoint_that_does_not_hold_is_not_put_beside_it(path: Path) -> None:
+    """Nobody could open the log again."""
+    written = _made(path, with_checkpoint=True)
+    checkpoint_path(path).unlink()
+    other = checkpoint_of(len(written), bytes(32))
+    with duckdb.connect() as connection:
+        connection.execute("ATTACH ? AS ours", [str(path)])
+        connection.execute("UPDATE ours.log.checkpoints SET note = ?", [other.note])
+    for _ in range(2):
+        DuckStore(path).close()
+        assert not checkpoint_path(path).exists()
+    with duckdb.connect() as connection:
+        connection.execute("ATTACH ? AS ours", [str(path)])
+        connection.execute("UPDATE ours.log.checkpoints SET note = 'x'")
+    DuckStore(path).close()
+    assert not checkpoint_path(path).exists()
 
 
 def test_a_second_process_touches_nothing(path: Path) -> None:

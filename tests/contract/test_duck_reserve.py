@@ -12,9 +12,12 @@ import pytest
 
 from heptalog.replay.errors import Code, Unavailable
 from heptalog.replay.events import GameStarted, NoteAdded, Player
+from heptalog.replay.sentences import sentence
 from heptalog.replay.seven_rocks.events import SevenRocks
+from heptalog.service.evidence.keys import SigningKey, save
 from heptalog.service.store import Batch, Entry
 from heptalog.service.store.duck import DuckStore
+from heptalog.service.store.duck_faults import NO_SPACE
 from heptalog.service.store.space import RESERVE_MAX, Space, reserve_of, space_at
 from tests.contract.given import appended, as_stored, begin, checkpoint_of, game, refusals
 from tests.support.recording import batch_of, entries_of
@@ -44,7 +47,7 @@ def test_below_the_reserve_nothing_is_recorded_and_all_can_be_read(path: Path) -
         with pytest.raises(Unavailable) as caught:
             store.append(batches, refused)
         assert caught.value.code is Code.DISK_RESERVE
-        assert caught.value.facts == {"free": 10 * MIB, "reserve": 10 * MIB}
+        assert (caught.value.facts["free"], caught.value.facts["reserve"]) == (10 * MIB, 10 * MIB)
     assert not store.is_broken
     assert list(store.read_all()) == as_stored(game(1)[:5])
     assert store.refusal_count() == 1
@@ -65,8 +68,15 @@ def test_what_the_write_ahead_log_holds_is_needed_once_more(path: Path) -> None:
     size = sum(len(entry.record) for entry in batch.entries)
     assert waiting > 0
     disk.space = Space(100 * MIB, 10 * MIB + waiting + size - 1)
-    with pytest.raises(Unavailable):
+    with pytest.raises(Unavailable) as caught:
         store.append([batch])
+    # More is free than the reserve, and so it says what of that is spoken for.
+    assert caught.value.facts == {
+        "free": 10 * MIB + waiting + size - 1,
+        "spoken_for": waiting + size,
+        "reserve": 10 * MIB,
+    }
+    assert "spoken for" in sentence(caught.value)
     disk.space = Space(100 * MIB, 10 * MIB + waiting + size)
     appended(store, batch)
     store.close()
@@ -92,7 +102,7 @@ def test_the_reserve_that_nobody_asked_for(path: Path, total: int, reserve: int)
     if reserve:
         with pytest.raises(Unavailable) as caught:
             store.append([begin(2)])
-        assert caught.value.facts == {"free": reserve - 1, "reserve": reserve}
+        assert (caught.value.facts["free"], caught.value.facts["reserve"]) == (reserve - 1, reserve)
     store.close()
 
 
@@ -131,7 +141,7 @@ def test_on_a_real_disk_the_reserve_answers_first(small_disk: Path) -> None:
     filler.write_bytes(bytes(40 * MIB))
     store = DuckStore(path, reserve_bytes=6 * MIB)
     written: list[Entry] = []
-    assert _filled(store, written) is Code.DISK_RESERVE
+    assert _failure(store, written).code is Code.DISK_RESERVE
     assert space_at(small_disk).free >= 6 * MIB
     assert list(store.read_all()) == as_stored(written)
     filler.unlink()
@@ -149,7 +159,8 @@ def test_on_a_real_disk_that_fills_nothing_acknowledged_is_lost(small_disk: Path
     filler.write_bytes(bytes(40 * MIB))
     store = DuckStore(path, reserve_bytes=0)
     written: list[Entry] = []
-    assert _filled(store, written) is Code.WRITE_FAILED
+    error = _failure(store, written)
+    assert (error.code, error.facts["problem"]) == (Code.WRITE_FAILED, NO_SPACE)
     # It reads on, or says that it can no more; it never shows less.
     if store.is_broken:
         with pytest.raises(Unavailable):
@@ -168,13 +179,30 @@ def test_on_a_real_disk_that_fills_nothing_acknowledged_is_lost(small_disk: Path
     store.close()
 
 
-def _filled(store: DuckStore, written: list[Entry]) -> Code:
-    """Append until it fails: with which code, and what was acknowledged by then."""
+def test_on_a_real_disk_that_is_full_nothing_is_made(small_disk: Path) -> None:
+    filler = small_disk / "filler"
+    for left in (0, 8192, MIB // 4):
+        filler.write_bytes(b"")
+        filler.write_bytes(bytes(space_at(small_disk).free - left))
+        with pytest.raises(Unavailable) as caught:
+            DuckStore(small_disk / "log.duckdb")
+        assert (caught.value.code, caught.value.facts["problem"]) == (Code.WRITE_FAILED, NO_SPACE)
+        assert list(small_disk.iterdir()) == [filler]
+    filler.write_bytes(b"")
+    filler.write_bytes(bytes(space_at(small_disk).free))
+    with pytest.raises(Unavailable) as unwritten:
+        save(small_disk / "key", SigningKey.generate("example.org/log"))
+    assert sentence(unwritten.value).startswith("the key could not be written: No space left on device")
+    assert list(small_disk.iterdir()) == [filler]
+
+
+def _failure(store: DuckStore, written: list[Entry]) -> Unavailable:
+    """Append until it fails: how it fails, and what was acknowledged by then."""
     for batch in _large():
         try:
             appended(store, batch)
         except Unavailable as error:
-            return error.code
+            return error
         written += batch.entries
     raise AssertionError("the disk is larger than that")
 

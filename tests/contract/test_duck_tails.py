@@ -9,11 +9,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
+import duckdb
 import pytest
 
 from heptalog.replay.errors import Code, Corrupt, HeptalogError
-from heptalog.service.store import Stored
+from heptalog.service.store import Stored, salvage
 from heptalog.service.store.duck import DuckStore
+from heptalog.service.store.salvage import salvaged
+from heptalog.service.store.space import Space
 from tests.contract.given import appended, as_stored, begin, checkpoint_of, game
 from tests.support.recording import batch_of
 
@@ -79,11 +82,108 @@ def test_every_changed_byte_of_the_last_commit_is_found(crash: Crash, tmp_path: 
     codes = set()
     for place in sorted(places):
         path = crash.copied(tmp_path / str(place))
-        content = bytearray(_wal(path).read_bytes())
-        content[place] ^= 0xFF
-        _wal(path).write_bytes(content)
+        _flip(_wal(path), place)
         codes.add(_refused(path))
-    assert codes == {(Code.EVENTS_LOST, 25), (Code.RECORD_DAMAGED, None)}
+    assert codes == {(Code.EVENTS_LOST, 25), (Code.RECORD_DAMAGED, 1)}
+
+
+def _flip(path: Path, place: int) -> None:
+    content = bytearray(path.read_bytes())
+    content[place] ^= 0xFF
+    path.write_bytes(content)
+
+
+def _the_wal_of_another_log(crash: Crash, path: Path) -> None:
+    other = path.parent / "other" / path.name
+    other.parent.mkdir()
+    store = DuckStore(other)
+    appended(store, begin(2))
+    shutil.copy(_wal(other), _wal(path))
+    store.close()
+    shutil.rmtree(other.parent)
+
+
+def _another_database(crash: Crash, path: Path) -> None:
+    path.unlink()
+    _wal(path).unlink()
+    with duckdb.connect(path) as connection:
+        connection.execute("CREATE TABLE games AS SELECT 1 AS number")
+
+
+# What the engine refuses, and how many events can be read of it all the same; None where that is none at all.
+UNREAD: dict[str, tuple[Callable[[Crash, Path], object], int | None]] = {
+    "a commit in the middle": (lambda crash, path: _flip(_wal(path), crash.wal_sizes[3] + 100), 16),
+    "the first commit": (lambda crash, path: _flip(_wal(path), 200), 0),
+    "the write-ahead log of another": (_the_wal_of_another_log, 0),
+    "the header of the database": (lambda crash, path: _flip(path, 100), None),
+    "a database cut short": (lambda crash, path: os.truncate(path, 9000), None),
+    "half a database": (lambda crash, path: os.truncate(path, path.stat().st_size // 2), None),
+    "an empty database": (lambda crash, path: path.write_bytes(b""), None),
+    "something else": (lambda crash, path: path.write_bytes(b"x" * 9000), None),
+    "another's database": (_another_database, None),
+}
+
+
+@pytest.mark.parametrize("name", UNREAD)
+def test_what_cannot_be_read_is_in_doubt_up_to_what_was_acknowledged(crash: Crash, tmp_path: Path, name: str) -> None:
+    path = crash.copied(tmp_path / "log")
+    UNREAD[name][0](crash, path)
+    assert _refused(path) == (Code.RECORD_DAMAGED, 1)
+    for is_read_only in (True, False):
+        with pytest.raises(Corrupt) as caught:
+            DuckStore(path, is_read_only=is_read_only)
+        assert caught.value.facts["last"] == 28
+        assert caught.value.facts["path"] == str(path)
+        assert "`heptalog doctor`" in str(caught.value.facts["problem"])
+    # One of the two is enough, and where neither can be read nobody knows what it was.
+    _head_of(path).write_bytes(b"x")
+    with pytest.raises(Corrupt) as caught:
+        DuckStore(path)
+    assert caught.value.facts["last"] == 20
+    path.with_name(path.name + ".checkpoint").write_bytes(b"x")
+    with pytest.raises(HeptalogError) as unknown:
+        DuckStore(path)
+    assert "last" not in unknown.value.facts
+    assert unknown.value.code in (Code.DATABASE_FOREIGN, Code.RECORD_DAMAGED)
+
+
+@pytest.mark.parametrize("name", UNREAD)
+def test_what_is_before_the_damage_is_found_on_copies(crash: Crash, tmp_path: Path, name: str) -> None:
+    damage, readable = UNREAD[name]
+    path = crash.copied(tmp_path / "log")
+    damage(crash, path)
+    before = _files(path)
+    found = salvaged(path)
+    assert _files(path) == before
+    if not _wal(path).exists():
+        assert found is None
+        return
+    assert found is not None
+    assert (found.in_database, found.readable) == ((None, 0) if readable is None else (0, readable))
+    if readable:
+        os.truncate(_wal(path), found.wal_size)
+        assert _refused(path) == (Code.EVENTS_LOST, readable + 1)
+        store = DuckStore(path, is_read_only=True, is_checked=False)
+        assert list(store.read_all()) == crash.log[:readable]
+        store.close()
+
+
+def test_where_it_cannot_be_tried_nothing_is_said(
+    crash: Crash, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = crash.copied(tmp_path / "log")
+    # It is not the write-ahead log that is damaged.
+    assert salvaged(path) is None
+    _flip(_wal(path), 200)
+    for name, value in (
+        ("WAL_SIZE_MAX", 1),
+        ("DATABASE_SIZE_MAX", 1),
+        ("space_at", lambda folder: Space(1 << 40, 1 << 20)),
+    ):
+        with monkeypatch.context() as patch:
+            patch.setattr(salvage, name, value)
+            assert salvaged(path) is None
+    assert salvaged(path) is not None
 
 
 def _only_the_wal_of(commit: int) -> Callable[[Crash, Path], None]:
@@ -198,8 +298,7 @@ def _refused(path: Path) -> tuple[Code, int | None]:
             DuckStore(path, is_read_only=is_read_only)
         assert isinstance(caught.value, Corrupt)
         assert _files(path) == before
-        if caught.value.code is Code.EVENTS_LOST:
-            assert caught.value.facts["last"] in (20, 28)
+        assert caught.value.facts["last"] in (20, 28)
         said.append((caught.value.code, caught.value.facts.get("first")))
     assert said[0] == said[1]
     code, first = said[0]

@@ -7,6 +7,8 @@ import pytest
 
 from heptalog.replay.errors import Code, Malformed, Unavailable
 from heptalog.replay.evidence.notes import COSIGNATURE, ED25519, VerifierKey
+from heptalog.replay.sentences import sentence
+from heptalog.service.evidence import keys
 from heptalog.service.evidence.keys import SigningKey, load, load_public, load_ring, save, verify, write_new
 from tests.evidence.given import LOG, NEXT, SECONDS, WITNESS, key_of, refusal
 
@@ -53,6 +55,19 @@ def test_a_key_is_never_written_over(tmp_path: Path) -> None:
     assert load(path).verifiers == LOG.verifiers
     with pytest.raises(Unavailable):
         save(tmp_path / "nowhere" / "log.key", LOG)
+
+
+def test_a_key_that_was_not_written_whole_is_taken_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(folder: Path) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(keys, "sync_folder", fail)
+        with pytest.raises(Unavailable) as caught:
+            save(tmp_path / "log.key", LOG)
+    assert sentence(caught.value).startswith("the key could not be written: No space left on device, path ")
+    assert list(tmp_path.iterdir()) == []
+    save(tmp_path / "log.key", LOG)
 
 
 def test_a_link_to_a_file_that_is_not_there_is_not_followed(tmp_path: Path) -> None:

@@ -36,18 +36,23 @@ def test_what_needs_no_room_has_its_answer(tmp_path: Path, caplog: pytest.LogCap
         receipt = client.append(Append("game", 0, (remark("a"),)))
         disk.space = FULL
         with caplog.at_level(logging.ERROR):
+            spoken_for: object = None
             for _ in range(3):
                 with pytest.raises(Unavailable) as caught:
                     client.append(Append("game", 1, (remark("b"),)))
                 assert caught.value.code is Code.DISK_RESERVE
-                assert caught.value.facts == {"free": 10_000_000, "reserve": 50_000_000}
+                facts = caught.value.facts
+                assert (facts["free"], facts["reserve"]) == (10_000_000, 50_000_000)
+                assert isinstance(facts["spoken_for"], int)
+                assert 0 < facts["spoken_for"] < 10_000
+                spoken_for = facts["spoken_for"]
             with pytest.raises(Unavailable):
                 client.create_game(ROCKS, game_id="new")
             with pytest.raises(Refused) as refused:
                 client.append(Append("game", 1, (Event(0, FOREIGN),)))
         assert refused.value.code is Code.EVENT_FOREIGN
         assert [record.message for record in caplog.records if "commit failed" in record.message] == [
-            "a commit failed: DISK_RESERVE (api): free=10000000, reserve=50000000"
+            f"a commit failed: DISK_RESERVE (api): free=10000000, spoken_for={spoken_for}, reserve=50000000"
         ]
         again = client.append(Append("game", 0, (remark("a"),)))
         assert (again.head, again.is_deduplicated) == (receipt.head, True)

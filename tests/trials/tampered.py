@@ -25,7 +25,8 @@ from heptalog.service.auditing.sources import Claim, Given
 from heptalog.service.auditing.spans import claimed
 from heptalog.service.store import TreeHead
 from heptalog.service.store.duck import DuckStore
-from heptalog.service.store.duck_kept import BUCKET_WIDTH, KeptRefusal, Shape
+from heptalog.service.store.duck_kept import BUCKET_WIDTH, KeptIncident, KeptRefusal, Shape
+from heptalog.service.store.duck_schema import Difference
 from heptalog.service.store.heads import head_path, make_head, read_head
 from heptalog.service.store.kept import EVENT_COLUMNS, GAME_COLUMNS, KeptEnding, KeptEvent, KeptGame
 from heptalog.service.store.opening import checkpoint_path
@@ -154,7 +155,7 @@ def _beside(log: Log, keys: Sequence[VerifierKey], findings: list[Finding]) -> l
     else:
         claims.append(Claim(log.head.size, log.head.root, Code.HEAD_DIFFERS, path="head"))
     if log.note is not None:
-        claims += _said(log.note, "checkpoint", keys, findings)
+        claims += [replace(claim, is_kept=True) for claim in _said(log.note, "checkpoint", keys, findings)]
     return claims
 
 
@@ -166,7 +167,7 @@ def _said(note: str, path: str, keys: Sequence[VerifierKey], findings: list[Find
         size = 0
     told: list[Finding] = []
     for claim in claimed(iter([(0, size, note)]), keys, told.append):
-        yield replace(claim, number=None, path=path)
+        yield replace(claim, table=None, number=None, path=path)
     findings += [replace(finding, table=None, column=None, number=None, path=path) for finding in told]
 
 
@@ -210,13 +211,18 @@ class Rows:
     def refusals(self) -> Iterator[KeptRefusal]:
         return map(KeptRefusal._make, sorted(self._log.rows("refusals"), key=lambda row: row[0]))
 
-    def incidents(self) -> list[Row]:
+    def incidents(self) -> list[KeptIncident]:
         return []
 
-    def buckets(self) -> list[tuple[int, int]]:
-        numbers = [row[1] for row in self._events]
-        numbers += [row[0] for name in ("games", "endings") for row in self._log.rows(name)]
+    def differences(self) -> list[Difference]:
+        return []
+
+    def buckets(self, table: str) -> list[tuple[int, int]]:
+        numbers = [row[NAMES[table].index("game_number")] for row in self._log.rows(table)]
         return _counts(number // BUCKET_WIDTH * BUCKET_WIDTH for number in numbers)
+
+    def game_count(self) -> int:
+        return len(self._log.rows("games"))
 
     def games(self, low: int, high: int) -> list[KeptGame]:
         rows = [row for row in self._log.rows("games") if low <= row[0] <= high]

@@ -18,24 +18,24 @@ from msgspec import Struct
 from msgspec.json import encode
 
 from heptalog.cli import databases, servers
-from heptalog.cli.connections import Connections, reachable, shown
+from heptalog.cli.auditstates import is_own, make_folder, own_state
+from heptalog.cli.connections import Connections, opening, reachable, shown
 from heptalog.cli.exits import WrongUse
 from heptalog.cli.processes import core_count, in_order
-from heptalog.cli.render import counted
 from heptalog.cli.servers import SCHEME
 from heptalog.cli.sources import named
-from heptalog.replay.errors import Code, Corrupt, HeptalogError, Unavailable
+from heptalog.replay.errors import Corrupt, HeptalogError, Unavailable
 from heptalog.replay.evidence.notes import VerifierKey
-from heptalog.replay.gamefile import rfc3339
 from heptalog.service.auditing import progress as states
 from heptalog.service.auditing.audit import Audit, Report, Summary, Work
+from heptalog.service.auditing.beginning import unusable
 from heptalog.service.auditing.beside import beside, given
 from heptalog.service.auditing.findings import Finding, found_by
 from heptalog.service.auditing.progress import Bound, Progress
 from heptalog.service.auditing.reading import Reader
 from heptalog.service.auditing.servers import ServerSource, hash_at, last_of
 from heptalog.service.auditing.sources import Given, Source
-from heptalog.service.store.duck import DuckStore
+from heptalog.service.store.duck_kept import Kept, opened_kept
 
 SAVE_SECONDS: Final = 2.0
 # Below so many events a second process would only be waited for.
@@ -55,32 +55,39 @@ class Database(Struct, frozen=True):
         return shown(self.path)
 
     @property
+    def real(self) -> Path:
+        """Where it lies, and so do the files beside it, whatever link it was named by."""
+        return self.path.resolve()
+
+    @property
     def state_path(self) -> Path | None:
         """Where it is kept how far an audit is, unless somebody says otherwise."""
-        return self.path.with_name(self.path.name + ".audit")
+        return own_state(self.path)
 
     @contextmanager
-    def opened(self) -> Iterator[Source]:
+    def opened(self) -> Iterator[Kept]:
         """All that is kept in it. What the opening check would refuse it for is for the audit to find."""
-        with closing(_unchecked(self.path)) as store, closing(store.kept()) as kept:
+        with opening(self.path):
+            kept = opened_kept(self.path)
+        with closing(kept):
             kept.restrain(memory_mebibytes=_MEMORY_MEBIBYTES, threads=1)
             yield kept
 
     def is_empty(self) -> bool:
         """Whether there is no event in it."""
-        with self.opened() as source:
-            return not source.extent()[1]
+        with self.opened() as kept:
+            return not _extent(kept)[1]
 
     def bound(self, given_hash: bytes) -> Bound:
         """What it is now."""
-        with closing(_unchecked(self.path)) as store, closing(store.kept()) as kept:
-            last, events = kept.extent()
+        with self.opened() as kept:
+            last, events = _extent(kept)
             try:
-                root = store.tree_head().root
-            except Corrupt:
-                # The audit will say what is wrong with it.
+                root = kept.root(last)
+            except Exception:  # noqa: BLE001  # whatever is wrong with it, the audit will say so
                 root = b""
-        return Bound(self.name, events, last, root, (*_stamp(self.path), *_stamp(_wal(self.path))), given_hash)
+        stamp = (*_stamp(self.real), *_stamp(self.real.with_name(self.real.name + ".wal")))
+        return Bound(shown(self.real), events, last, root, stamp, given_hash)
 
 
 class Server(Struct, frozen=True):
@@ -138,26 +145,28 @@ class Auditor:
         keys: Sequence[VerifierKey],
         *,
         state: Path | None,
-        may_lose_state: bool = False,
+        has_own_state: bool = False,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """Open it and look for what was done before. Raises Unavailable, Malformed.
 
-        An audit that `may_lose_state` goes on without, where the state cannot be written.
+        Where it `has_own_state` the file is one that nobody has named: it is taken only from its user, and the audit
+        goes on without where it cannot be written.
         """
         self._keys = tuple(keys)
         self._state = state
-        self._may_lose_state = may_lose_state
+        self._distrusted: list[str] = []
+        self._has_own_state = has_own_state
         self._clock = clock
         self._early: list[Finding] = []
         self.is_resumed = self.has_changed = False
         with _reaching(place):
-            before = None if state is None else states.load(state)
+            before = self._before()
             if isinstance(place, Server):
                 place = place.at(before.bound.last) if before and before.bound.source == place.name else place.now()
             claims = given(checkpoints, keys, self._early.append)
             if isinstance(place, Database):
-                claims += beside(place.path, keys, self._early.append, is_empty=place.is_empty())
+                claims += beside(place.real, keys, self._early.append, is_empty=place.is_empty())
             brought = Given(tuple(claims), self._keys)
             bound = place.bound(sha256(encode([brought, self._early])).digest())
             if before is not None and before.bound == bound:
@@ -171,7 +180,9 @@ class Auditor:
             self._progress = before or Progress(bound)
             self._place = place
             self._reader = Reader(place.opened, self._keys)
-            self._audit = Audit(lambda: self._reader.source, brought, self._progress)
+            self._audit = Audit(
+                lambda: self._reader.source, brought, self._progress, anew=lambda: self._reader.begin_anew()
+            )
 
     @property
     def name(self) -> str:
@@ -198,6 +209,7 @@ class Auditor:
 
     def remarks(self) -> Iterator[str]:
         """What a person should know beside the findings."""
+        yield from self._distrusted
         if self.is_resumed:
             yield f"going on where it was: {self.events_done:,} of {self.events:,} readings of events are done"
         elif self.has_changed:
@@ -207,9 +219,6 @@ class Auditor:
             self._state = None
         if not self._keys:
             yield "without --key nobody's signature is checked"
-        for accepted_at, finding, size in self._reader.source.incidents():
-            when = rfc3339(accepted_at * 1000)
-            yield f"at {when} it was accepted that the log goes on with {counted(size, 'event')} after {finding}"
 
     def findings(self, *, jobs: int) -> Generator[Finding | None, None, None]:
         """Everything that is wrong, as it is found; None where there is only some progress."""
@@ -245,6 +254,22 @@ class Auditor:
         """What it came to."""
         return self._audit.summary()
 
+    def _before(self) -> Progress | None:
+        """What was done before, as the state says it, where that may be believed."""
+        if self._state is None:
+            return None
+        if self._has_own_state:
+            make_folder(self._state)
+            if not is_own(self._state.parent):
+                remark = "is not a folder that only you can write: once stopped, this audit begins at the beginning"
+                self._distrusted.append(f"{shown(self._state.parent)} {remark}")
+                self._state = None
+                return None
+            if not is_own(self._state):
+                self._distrusted.append(f"{shown(self._state)} is not a file that only you can write: it begins anew")
+                return None
+        return states.load(self._state)
+
     def _reports(self, jobs: int) -> Iterator[Report]:
         works = self._audit.works()
         if jobs == 1 or self._progress.bound.events < SMALL_COUNT:
@@ -256,7 +281,7 @@ class Auditor:
         try:
             self._save()
         except Unavailable:
-            if not self._may_lose_state:
+            if not self._has_own_state:
                 raise
             return False
         return True
@@ -296,16 +321,9 @@ def _own_connections() -> Connections:
     return connections
 
 
-def _unchecked(path: Path) -> DuckStore:
-    try:
-        return DuckStore(path, is_read_only=True, is_checked=False)
-    except Corrupt as error:
-        problem = "the database is damaged"
-        raise Unavailable(Code.SOURCE_UNREADABLE, problem=problem, path=shown(path)) from error
-
-
-def _wal(path: Path) -> Path:
-    return path.with_name(path.name + ".wal")
+def _extent(kept: Kept) -> tuple[int, int]:
+    """The greatest position, and how many events there are; none that could be asked for where the table is another."""
+    return (0, 0) if "events" in unusable(kept.differences()) else kept.extent()
 
 
 def _stamp(path: Path) -> tuple[int, int]:

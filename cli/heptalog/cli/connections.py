@@ -138,12 +138,13 @@ class Connections:
 def opening(path: Path) -> Iterator[None]:
     """Turn bytes that the engine cannot read into Unavailable: of the games in them nothing is known.
 
-    A log that is not what its head record says stays Corrupt, with the positions. Files are told as they were named.
+    A log that is not what its head record says, or of which only that can be read, stays Corrupt, with the positions.
+    Files are told as they were named.
     """
     try:
         yield
     except HeptalogError as error:
-        if isinstance(error, Corrupt) and error.code is Code.RECORD_DAMAGED:
+        if error.code is Code.RECORD_DAMAGED and "last" not in error.facts:
             raise damaged(path) from error
         _name_as_given(error, path)
         raise
@@ -151,9 +152,13 @@ def opening(path: Path) -> Iterator[None]:
 
 def _name_as_given(error: HeptalogError, path: Path) -> None:
     """Tell a database, or a file beside it, as the person did; a link leads away from what lies beside it."""
-    told, whole = error.facts.get("path"), shown(path.resolve())
-    if isinstance(told, str) and told.startswith(whole) and not path.is_symlink():
-        error.facts["path"] = shown(path) + told.removeprefix(whole)
+    told = error.facts.get("path")
+    if not isinstance(told, str) or path.is_symlink():
+        return
+    for whole in (str(path.resolve()), shown(path.resolve())):
+        if told.startswith(whole):
+            error.facts["path"] = shown(path) + told.removeprefix(whole)
+            return
 
 
 def damaged(path: Path) -> Unavailable:

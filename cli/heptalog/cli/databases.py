@@ -134,8 +134,9 @@ def reading(path: Path) -> Iterator[None]:
     try:
         yield
     except HeptalogError as error:
-        # The engine names its file; what is wrong with one game is told with its place in the game.
-        if isinstance(error, Corrupt) and "path" in error.facts:
+        # The engine names its file; what is wrong with one game is told with its place in the game, and what is wrong
+        # with a whole log with its positions.
+        if isinstance(error, Corrupt) and "path" in error.facts and "last" not in error.facts:
             raise damaged(path) from error
         raise
     except Exception as error:

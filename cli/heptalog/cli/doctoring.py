@@ -1,6 +1,7 @@
 """A diagnosis for people and for programs, and what can be done, that which loses least first."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
+from pathlib import Path
 from typing import Final
 
 from msgspec import Struct
@@ -16,8 +17,12 @@ from heptalog.replay.words import printable
 from heptalog.service.store import TreeHead
 from heptalog.service.store.diagnosis import Diagnosis
 from heptalog.service.store.heads import ADVICE
+from heptalog.service.store.migrate import NOT_UTF8
 
 _LOSSES: Final = frozenset({Code.EVENTS_LOST, Code.HEAD_DIFFERS, Code.HEAD_MISSING, Code.CHECKPOINT_DIFFERS})
+# What goes by, or is for another program: nothing is wrong with the log for it.
+_PASSING: Final = frozenset({Code.DATABASE_LOCKED, Code.DATABASE_NEWER, Code.RECORD_NEWER, Code.DISK_RESERVE})
+_RESTORE: Final = "`heptalog restore BACKUP NEW.duckdb`"
 _CHANGES: Final = frozenset(
     {Code.HEAD_DIFFERS, Code.CHECKPOINT_DIFFERS, Code.TREE_DIFFERS, Code.POSITION_DAMAGED, Code.HEAD_MISSING}
 )
@@ -45,6 +50,14 @@ class Problem(Struct, frozen=True):
     message: str
 
 
+class ToldSalvage(Struct, frozen=True, rename="camel"):
+    """How many events can still be read, and how much of the write-ahead log, in bytes, has them."""
+
+    in_database: int | None
+    readable: int
+    wal_size: int
+
+
 class ToldIncident(Struct, frozen=True, rename="camel"):
     """Somebody has let the log go on."""
 
@@ -64,6 +77,7 @@ class Report(Struct, frozen=True, rename="camel"):
     head: ToldTree | None
     head_written_at: str | None
     checkpoint: ToldTree | None
+    salvage: ToldSalvage | None
     free: int
     reserve: int
     incidents: tuple[ToldIncident, ...]
@@ -73,6 +87,7 @@ class Report(Struct, frozen=True, rename="camel"):
 
 def report_of(diagnosis: Diagnosis) -> Report:
     """The diagnosis as it is told."""
+    salvage = diagnosis.salvage
     return Report(
         shown(diagnosis.files[0].path),
         not diagnosis.problems,
@@ -86,6 +101,7 @@ def report_of(diagnosis: Diagnosis) -> Report:
         _told(None if diagnosis.head is None else diagnosis.head.tree),
         None if diagnosis.head is None else diagnosis.head.time,
         _told(diagnosis.checkpoint),
+        None if salvage is None else ToldSalvage(salvage.in_database, salvage.readable, salvage.wal_size),
         diagnosis.space.free,
         diagnosis.reserve,
         tuple(ToldIncident(rfc3339(one.accepted_at), one.finding) for one in diagnosis.incidents),
@@ -108,13 +124,18 @@ def report_lines(report: Report) -> Iterator[str]:
         is_dated = name == "head" and report.head_written_at is not None
         written = f", written {to_the_second(report.head_written_at or '')}" if is_dated else ""
         yield f"{name:<10}  {'-' if tree is None else f'{tree.events:,} events, root {tree.root}{written}'}"
+    if report.salvage is not None:
+        yield f"readable    {_salvaged(report.salvage, report)}"
     for incident in report.incidents:
         yield f"accepted    {to_the_second(incident.accepted_at)}: {printable(incident.finding)}"
     yield f"disk        {shown_size(report.free)} free, reserve {shown_size(report.reserve)}"
     yield ""
     if report.ok:
         length = "it opens" if report.head is None else "it opens, and is as long as was acknowledged"
+        if report.schema is not None and report.schema < report.schema_known:
+            length = "it opens for writing, by which it is brought up to date"
         yield f"{length}; whether every event is as it was: `heptalog audit {printable(report.database)}`"
+        yield from report.advice
         return
     for problem in report.problems:
         yield f"{problem.message} [{problem.code}]"
@@ -132,15 +153,17 @@ def exit_of(diagnosis: Diagnosis) -> Exit:
 
 def advice(diagnosis: Diagnosis) -> Iterator[str]:
     """What can be done, in the order of what it loses."""
-    codes = {problem.code for problem in diagnosis.problems}
+    unread = _unread(diagnosis)
+    codes = {problem.code for problem in diagnosis.problems if problem not in unread}
     database, wal, head, checkpoint = (printable(shown(file.path)) for file in diagnosis.files)
-    if Code.DATABASE_LOCKED in codes:
-        yield "Ask the process that holds it, or stop it: a server answers `heptalog audit grpc://HOST:PORT`."
-    if Code.DATABASE_NEWER in codes or Code.RECORD_NEWER in codes:
-        yield "Use the version of Heptalog that wrote it, or a newer one."
-    if Code.DISK_RESERVE in codes:
-        yield "Free space on this disk; recording goes on by itself. Or ask for less: `heptalog serve --reserve SIZE`."
-    if not codes - {Code.DATABASE_LOCKED, Code.DATABASE_NEWER, Code.RECORD_NEWER, Code.DISK_RESERVE}:
+    yield from _at_first(diagnosis, codes)
+    for problem in unread:
+        if problem.facts.get("problem") == NOT_UTF8:
+            yield f"Give {database} and the files beside it a name that is UTF-8."
+        else:
+            path = printable(shown(Path(str(problem.facts["path"]))))
+            yield f"Make {path} a file that can be read: it says how long the log must be."
+    if not codes - _PASSING:
         return
     yield f"Copy {database} and all files beside it whose names begin alike, before anything else is tried."
     if diagnosis.files[1].size is None and codes & (_LOSSES | {Code.RECORD_DAMAGED}):
@@ -152,9 +175,7 @@ def advice(diagnosis: Diagnosis) -> Iterator[str]:
             f"`heptalog audit {database}` names every event whose bytes do not fit. A log that was rewritten whole "
             "fits itself, and is found against a checkpoint from elsewhere: --checkpoint FILE."
         )
-    yield "Restore a backup under another name: `heptalog restore BACKUP NEW.duckdb`."
-    if Code.RECORD_DAMAGED in codes and diagnosis.files[1].size is not None:
-        yield f"Move {wal} away, and run this again: what is in the database without it can then be seen."
+    yield from _saving(diagnosis, codes, wal)
     if diagnosis.files[0].size is None:
         yield f"To begin an empty log in this place, move {head} and {checkpoint} away; nothing of the old one is left."
     if diagnosis.is_acceptable and codes - {Code.DISK_RESERVE}:
@@ -164,9 +185,65 @@ def advice(diagnosis: Diagnosis) -> Iterator[str]:
         )
 
 
+def _unread(diagnosis: Diagnosis) -> list[HeptalogError]:
+    """The problems that are of files beside the log or of names, and nothing is said by them of the log itself."""
+    beside = {str(file.path) for file in diagnosis.files[2:]}
+    return [
+        problem
+        for problem in diagnosis.problems
+        if problem.code is Code.SOURCE_UNREADABLE
+        and (problem.facts.get("path") in beside or problem.facts.get("problem") == NOT_UTF8)
+    ]
+
+
+def _at_first(diagnosis: Diagnosis, codes: Set[Code]) -> Iterator[str]:
+    """What has to be done for it to be seen at all, or to go on, and loses nothing."""
+    if Code.DATABASE_LOCKED in codes:
+        yield "Ask the process that holds it, or stop it: a server answers `heptalog audit grpc://HOST:PORT`."
+    if Code.DATABASE_NEWER in codes or Code.RECORD_NEWER in codes:
+        yield "Use the version of Heptalog that wrote it, or a newer one."
+    if diagnosis.schema is not None and diagnosis.schema < diagnosis.schema_known:
+        yield (
+            "It has an older schema, and can be read once it is brought up to date: serve it or import into it once. "
+            "That adds what newer versions keep beside the events, and changes nothing of the events."
+        )
+    if Code.DISK_RESERVE in codes:
+        yield "Free space on this disk; recording goes on by itself. Or ask for less: `heptalog serve --reserve SIZE`."
+
+
+def _saving(diagnosis: Diagnosis, codes: Set[Code], wal: str) -> Iterator[str]:
+    """How most of a log is had back."""
+    salvage = diagnosis.salvage
+    if salvage is not None and salvage.readable:
+        is_worth = salvage.readable > (salvage.in_database or 0)
+        cut = f"Cut {wal} off where its damage begins: `truncate --size={salvage.wal_size} {wal}`."
+        kept = f"That keeps events 1 to {salvage.readable:,}, and what came after them is lost; then run this again."
+        yield f"{cut if is_worth else f'Move {wal} away.'} {kept}"
+        yield f"If it has more than that, restore a backup under another name: {_RESTORE}."
+    else:
+        yield f"Restore a backup under another name: {_RESTORE}."
+    if salvage is None and Code.RECORD_DAMAGED in codes and diagnosis.files[1].size:
+        yield f"Move {wal} away, and run this again: what is in the database without it can then be seen."
+
+
+def _salvaged(salvage: ToldSalvage, report: Report) -> str:
+    """Which events are where, as far as that can be told."""
+    acknowledged = max((tree.events for tree in (report.head, report.checkpoint) if tree is not None), default=0)
+    if salvage.in_database is None:
+        return "nothing, with the write-ahead log or without it"
+    end = "were in the write-ahead log" if salvage.readable == salvage.in_database else "after it"
+    places = (
+        (1, salvage.in_database, "are in the database itself"),
+        (salvage.in_database + 1, salvage.readable, "in the write-ahead log before its damage"),
+        (salvage.readable + 1, acknowledged, end),
+    )
+    return ", ".join(f"events {first:,} to {last:,} {place}" for first, last, place in places if first <= last)
+
+
 def _message(problem: HeptalogError) -> str:
     # That we can say what can be done is what is being done.
-    facts = {name: value for name, value in problem.facts.items() if value != ADVICE}
+    facts = dict(problem.facts)
+    facts["problem"] = str(facts.pop("problem", "")).removesuffix(ADVICE).removesuffix("; ")
     return printable(sentence(type(problem)(problem.code, rule=problem.rule, **facts)))
 
 

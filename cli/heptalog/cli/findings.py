@@ -60,12 +60,10 @@ class Telling:
         for code, count in summary.counts.items():
             if count > TOLD_MAX:
                 write_text(printable(f"BAD  {self._source}: {count - TOLD_MAX:,} more [{code}]"))
-        parts = [
-            counted(summary.events, "event"),
-            counted(summary.games, "game"),
-            counted(summary.refusals, "refusal"),
-            counted(summary.checkpoints, "checkpoint"),
-        ]
+        parts = [counted(summary.events, "event"), counted(summary.games, "game")]
+        if summary.refusals is not None:
+            parts.append(counted(summary.refusals, "refusal"))
+        parts.append(counted(summary.checkpoints, "checkpoint"))
         if not summary.ok:
             parts.insert(0, counted(sum(summary.counts.values()), "finding"))
         write_text(printable(f"{'ok  ' if summary.ok else 'BAD '} {self._source}  {', '.join(parts)}"))
@@ -73,6 +71,12 @@ class Telling:
             write_text(f"root {to_base64(summary.root)}  size {summary.size}")
         if summary.checkpoint_size:
             write_text(f"latest checkpoint that holds: over {counted(summary.checkpoint_size, 'event')}{self._signed}")
+        for incident in summary.incidents:
+            goes_on = f"the log goes on with {counted(incident.size, 'event')} after {incident.finding}"
+            write_text(printable(f"accepted {incident.accepted_at or 'at no time'}: {goes_on}"))
+        if summary.from_state:
+            rest = "rest on what an earlier run has written down"
+            write_text(f"{summary.from_state:,} of {counted(summary.readings, 'reading')} of events {rest}")
 
 
 def finding_text(source: str, finding: Finding) -> str:
@@ -94,4 +98,5 @@ def finding_text(source: str, finding: Finding) -> str:
     if finding.path is not None:
         places.append(finding.path)
     rule = f" ({finding.rule})" if finding.rule else ""
-    return printable(f"{source}: {', '.join(places)}: {finding.message}{rule} [{finding.code}]")
+    where = ": ".join([source, *([", ".join(places)] if places else [])])
+    return printable(f"{where}: {finding.message}{rule} [{finding.code}]")

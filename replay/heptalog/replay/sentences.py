@@ -104,7 +104,11 @@ def sentence(error: HeptalogError) -> str:
     # Where it happened is told beside the sentence, not in it.
     facts.pop("sequence", None)
     facts.pop("line", None)
-    parts = [str(facts.pop("problem"))] if "problem" in facts else []
+    words = SENTENCES[error.code]
+    if error.code is Code.WRITE_FAILED and "what" in facts:
+        words = f"the {facts.pop('what')} could not be written"
+    problem = str(facts.pop("problem", ""))
+    parts = [problem] if problem else []
     if "first" in facts and "last" in facts:
         first, last = facts.pop("first"), facts.pop("last")
         parts.append(f"position {first}" if first == last else f"positions {first} to {last}")
@@ -115,7 +119,7 @@ def sentence(error: HeptalogError) -> str:
     parts += [f"no {name} is named" for name in _PIECES if facts.get(name) == ""]
     details = f": {', '.join(parts)}" if parts else ""
     rule = f" ({error.rule})" if error.rule else ""
-    return f"{SENTENCES[error.code]}{details}{rule}"
+    return f"{words}{details}{rule}"
 
 
 def shown_size(size: int) -> str:

@@ -39,7 +39,7 @@ StateOption = Annotated[
     typer.Option(
         "--state",
         metavar="FILE",
-        help="Where is kept how far it is. By default DATABASE.audit; for a server nowhere.",
+        help="Where is kept how far it is. By default below ~/.local/state/heptalog; for a server nowhere.",
         show_default=False,
     ),
 ]
@@ -78,7 +78,7 @@ def audit(
     where = None if no_state else state or place.state_path
     keys = keys_of(key)
     try:
-        opened = Auditor(place, checkpoint or (), keys, state=where, may_lose_state=state is None)
+        opened = Auditor(place, checkpoint or (), keys, state=where, has_own_state=state is None)
     except Malformed as error:
         raise WrongUse(printable(f"--checkpoint: {sentence(error)} [{error.code}]")) from error
     with opened as auditor:

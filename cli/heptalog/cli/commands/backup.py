@@ -40,8 +40,10 @@ def backup(
     """
     import time
 
+    from msgspec.structs import replace
+
     from heptalog.cli.backups import keys_of, lines_of_backup, source_named
-    from heptalog.cli.connections import Connections
+    from heptalog.cli.connections import Connections, shown
     from heptalog.cli.output import Objects, counting, write_json, write_lines
     from heptalog.service.backup.taking import take
 
@@ -49,6 +51,7 @@ def backup(
     with Connections() as connections, counting("events") as counter:
         parts = source_named(source, connections)
         taken = take(folder, parts, keys=keys, clock=time.time_ns, progress=counter.add)
+    taken = replace(taken, directory=shown(folder))
     if keys and not taken.checkpoint:
         complain("no checkpoint is signed yet, so there was nothing to hold against a key")
     if format_ is Format.TEXT:

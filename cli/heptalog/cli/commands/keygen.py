@@ -58,7 +58,12 @@ def keygen(
     lines = [verifier.format() for verifier in key.verifiers]
     save(out, key)
     if public is not None:
-        write_new(public, "".join(f"{line}\n" for line in lines))
+        try:
+            write_new(public, "".join(f"{line}\n" for line in lines))
+        except BaseException:
+            # Nobody has seen its public half, so it is of no use, and would stand in the way of the next try.
+            out.unlink(missing_ok=True)
+            raise
     with Objects(is_list=format_ is Format.JSON, is_silent=format_ is Format.TEXT) as objects:
         for verifier, line in zip(key.verifiers, lines, strict=True):
             if format_ is Format.TEXT:

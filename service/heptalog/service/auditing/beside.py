@@ -6,7 +6,7 @@ from typing import Final
 
 from heptalog.replay.errors import Code, Corrupt, HeptalogError, Malformed, Unavailable
 from heptalog.replay.evidence.bundles import is_bundle, parse_header
-from heptalog.replay.evidence.checkpoints import checkpoint_in
+from heptalog.replay.evidence.checkpoints import CheckpointBody, checkpoint_in
 from heptalog.replay.evidence.notes import NOTE_SIZE_MAX, VerifierKey
 from heptalog.replay.gamefile import LINE_SIZE_MAX
 from heptalog.service.auditing.findings import Tell, found, found_by
@@ -15,7 +15,8 @@ from heptalog.service.auditing.spans import check_signed
 from heptalog.service.store.heads import head_path, read_head
 from heptalog.service.store.opening import checkpoint_path
 
-_SIZE_MAX: Final = 4 * NOTE_SIZE_MAX  # bytes
+# What has more than this before its first line ends is neither a checkpoint nor a bundle.
+_SIZE_MAX: Final = max(4 * NOTE_SIZE_MAX, LINE_SIZE_MAX)  # bytes
 
 
 def beside(database: Path, keys: Sequence[VerifierKey], tell: Tell, *, is_empty: bool) -> list[Claim]:
@@ -32,7 +33,13 @@ def beside(database: Path, keys: Sequence[VerifierKey], tell: Tell, *, is_empty:
         tell(found_by(Corrupt(error.code, rule=error.rule), path=path.name))
     path = checkpoint_path(database)
     if path.exists():
-        claims += _claims(path, _note(path), keys, tell)
+        note = _content(path)
+        try:
+            body = checkpoint_in(note)
+        except HeptalogError as error:
+            tell(found_by(error, path=path.name))
+        else:
+            claims.append(_claim(path, note, body, keys, tell, is_kept=True))
     return claims
 
 
@@ -43,36 +50,34 @@ def given(paths: Iterable[Path], keys: Sequence[VerifierKey], tell: Tell) -> lis
     """
     claims = []
     for path in paths:
-        note = _note(path)
+        content = _content(path)
         try:
-            if is_bundle(note):
-                note = _note_in_bundle(path)
-            checkpoint_in(note)
+            note = _note_in_bundle(content) if is_bundle(content) else content
+            body = checkpoint_in(note)
         except Malformed as error:
             error.facts["path"] = str(path)
             raise
-        claims += _claims(path, note, keys, tell)
+        claims.append(_claim(path, note, body, keys, tell))
     return claims
 
 
-def _claims(path: Path, note: bytes, keys: Sequence[VerifierKey], tell: Tell) -> list[Claim]:
-    claims = []
+def _claim(
+    path: Path, note: bytes, body: CheckpointBody, keys: Sequence[VerifierKey], tell: Tell, *, is_kept: bool = False
+) -> Claim:
+    """What a checkpoint says; told is where it is not signed as it should be."""
     try:
-        body = checkpoint_in(note)
-        claims.append(Claim(body.size, body.root, Code.CHECKPOINT_DIFFERS, path=path.name))
         check_signed(note, keys)
     except HeptalogError as error:
         tell(found_by(error, path=path.name))
-    return claims
+    return Claim(body.size, body.root, Code.CHECKPOINT_DIFFERS, path=path.name, is_kept=is_kept)
 
 
-def _note_in_bundle(path: Path) -> bytes:
+def _note_in_bundle(content: bytes) -> bytes:
     # The games themselves are in the log: only what was signed is asked for.
-    with path.open("rb") as file:
-        return parse_header(file.readline(LINE_SIZE_MAX + 1)).proof.checkpoint.encode()
+    return parse_header(content.split(b"\n", 1)[0]).proof.checkpoint.encode()
 
 
-def _note(path: Path) -> bytes:
+def _content(path: Path) -> bytes:
     try:
         with path.open("rb") as file:
             return file.read(_SIZE_MAX + 1)

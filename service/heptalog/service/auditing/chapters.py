@@ -21,10 +21,11 @@ from heptalog.service.store.kept import KeptEnding, KeptEvent, KeptGame
 
 
 class GamesWork(Struct, frozen=True):
-    """Games to look at, by their numbers, both ends included."""
+    """Games to look at, by their numbers, both ends included; `without` what some tables say of them."""
 
     low: int
     high: int
+    without: tuple[str, ...] = ()
 
 
 class Listed(Struct, frozen=True):
@@ -35,7 +36,7 @@ class Listed(Struct, frozen=True):
 
 
 class GamesReport(Struct, frozen=True):
-    """What some games came to; `total` is added up as over positions."""
+    """What some games came to; `total` is added up as over positions, and not `is_whole` where some cannot be read."""
 
     high: int
     games: int
@@ -44,6 +45,7 @@ class GamesReport(Struct, frozen=True):
     first: Listed | None
     last: Listed | None
     findings: tuple[Finding, ...]
+    is_whole: bool = True
 
 
 class RefusalsWork(Struct, frozen=True):
@@ -59,10 +61,10 @@ class RefusalsReport(Struct, frozen=True):
 
 def audit_games(source: Source, work: GamesWork) -> GamesReport:
     """Look at some games, each whole."""
-    return _Chapter(source).report(work)
+    return _Chapter(source, work).report()
 
 
-def in_order(before: Listed | None, game: Listed) -> Iterator[Finding]:
+def misplaced(before: Listed | None, game: Listed) -> Iterator[Finding]:
     """What is wrong with the place of a game after the one before it: games are numbered as they are created."""
     place: dict[str, Any] = {"table": "games", "column": "game_number", "number": game.number}
     if game.number != (before.number if before else 0) + 1:
@@ -73,20 +75,24 @@ def in_order(before: Listed | None, game: Listed) -> Iterator[Finding]:
 
 
 class _Chapter:
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, work: GamesWork) -> None:
         self._source = source
+        self._work = work
+        self._has_list = "games" not in work.without
+        self._has_endings = source.has_columns and "endings" not in work.without
         self._findings: list[Finding] = []
         self._tell = self._findings.append
         self._first: Listed | None = None
         self._last: Listed | None = None
         self._games = self._events = self._total = 0
 
-    def report(self, work: GamesWork) -> GamesReport:
+    def report(self) -> GamesReport:
         """Go through them: those with events as these come, and in between those that have none."""
-        listed = _by_number(self._source.games(work.low, work.high))
-        endings = _by_number(self._source.endings(work.low, work.high)) if self._source.has_columns else {}
+        low, high = self._work.low, self._work.high
+        listed = _by_number(self._source.games(low, high) if self._has_list else ())
+        endings = _by_number(self._source.endings(low, high) if self._has_endings else ())
         waiting = sorted(listed.keys() | endings.keys(), reverse=True)
-        for number, events in groupby(self._source.events(work.low, work.high), key=attrgetter("game_number")):
+        for number, events in groupby(self._source.events(low, high), key=attrgetter("game_number")):
             while waiting and waiting[-1] < number:
                 self._examine(waiting[-1], listed, endings, ())
                 waiting.pop()
@@ -95,9 +101,7 @@ class _Chapter:
             self._examine(number, listed, endings, events)
         while waiting:
             self._examine(waiting.pop(), listed, endings, ())
-        return GamesReport(
-            work.high, self._games, self._events, self._total, self._first, self._last, tuple(self._findings)
-        )
+        return GamesReport(high, self._games, self._events, self._total, self._first, self._last, tuple(self._findings))
 
     def _examine(
         self,
@@ -106,11 +110,12 @@ class _Chapter:
         endings: dict[int, list[KeptEnding]],
         events: Iterable[KeptEvent],
     ) -> None:
-        audit = GameAudit(number, listed.get(number, []), self._tell, has_columns=self._source.has_columns)
+        rows_listed = listed.get(number, []) if self._has_list else None
+        audit = GameAudit(number, rows_listed, self._tell, has_columns=self._source.has_columns)
         rows = self._counted(events)
         # Whatever has more events than a game can have is no game, and is not held in memory.
         some = list(islice(rows, EVENTS_PER_GAME_MAX))
-        audit.examine(some, endings.get(number, []))
+        audit.examine(some, endings.get(number, []) if self._has_endings else None)
         rest = next(rows, None)
         if rest is not None:
             self._tell(found(Code.GAME_TOO_LONG, position=rest.position, game=audit.game_id))
@@ -119,12 +124,12 @@ class _Chapter:
         if isinstance(self._source, Judging):
             self._source.judge(audit, number, self._tell)
         self._games += 1
-        if number in listed and some:
+        if some and (number in listed or not self._has_list):
             game = Listed(number, some[0].position)
             if self._first is None:
                 self._first = game
             else:
-                self._findings.extend(in_order(self._last, game))
+                self._findings.extend(misplaced(self._last, game))
             self._last = game
 
     def _counted(self, events: Iterable[KeptEvent]) -> Iterator[KeptEvent]:

@@ -48,8 +48,11 @@ class _Row(NamedTuple):
 class GameAudit:
     """Examines one game; what it finds is told at once. `fold` is the game as far as the rules could be asked."""
 
-    def __init__(self, number: int, listed: Sequence[KeptGame], tell: Tell, *, has_columns: bool = True) -> None:
-        """`listed` are its rows in the list of games, which should be one; without columns only records are there."""
+    def __init__(self, number: int, listed: Sequence[KeptGame] | None, tell: Tell, *, has_columns: bool = True) -> None:
+        """`listed` are its rows in the list of games, which should be one; None where that is not looked at.
+
+        Without columns only records are there.
+        """
         self._number = number
         self._listed = listed
         self._tell_all = tell
@@ -65,8 +68,8 @@ class GameAudit:
         self._recorded_at: dict[int, int] = {}
         self._first: _Row | None = None
 
-    def examine(self, events: Iterable[KeptEvent], endings: Sequence[KeptEnding]) -> None:
-        """All that is kept of it."""
+    def examine(self, events: Iterable[KeptEvent], endings: Sequence[KeptEnding] | None) -> None:
+        """All that is kept of it; endings are None where they are not looked at."""
         rows = self._ordered(list(events))
         place = None
         for row in rows:
@@ -76,8 +79,9 @@ class GameAudit:
                 continue
             place = row.place
             self._judge(row)
-        self._judge_list(rows)
-        if self._has_columns:
+        if self._listed is not None:
+            self._judge_list(rows, self._listed)
+        if endings is not None:
             self._judge_endings(endings)
 
     @property
@@ -210,20 +214,20 @@ class GameAudit:
 
     # What is kept beside the events.
 
-    def _judge_list(self, rows: Sequence[_Row]) -> None:
+    def _judge_list(self, rows: Sequence[_Row], listed: Sequence[KeptGame]) -> None:
         """The rows in the list of games."""
         place: dict[str, Any] = {"game": self.game_id or None, "table": "games"}
-        if not self._listed and rows:
+        if not listed and rows:
             where = {"position": rows[0].kept.position, "sequence": rows[0].kept.sequence}
             self._tell_all(found(Code.COLUMNS_DIFFER, "the game is not in the list of games", **place | where))
-        for extra in self._listed[1:]:
+        for extra in listed[1:]:
             problem = "another game in the list has its number"
             self._tell_all(found(Code.COLUMNS_DIFFER, problem, **place | {"game": extra.game_id}))
-        if self._listed and not rows:
+        if listed and not rows:
             self._tell_all(found(Code.COLUMNS_DIFFER, "a game in the list has no events", **place))
-        if not self._listed or self._first is None:
+        if not listed or self._first is None:
             return
-        kept, event = self._listed[0].columns, self._first.event
+        kept, event = listed[0].columns, self._first.event
         if event is not None and isinstance(event.body, GameStarted):
             # A server does not give the last of them, the record once more.
             derived = game_columns(event, self._first.kept.record)[: len(kept)]

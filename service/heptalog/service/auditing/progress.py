@@ -1,7 +1,5 @@
 """How far an audit is, as it can be written down and gone on from."""
 
-import os
-from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -11,8 +9,9 @@ from msgspec.json import decode, encode
 from heptalog.replay.errors import Code, Unavailable
 from heptalog.service.auditing.chapters import Listed
 from heptalog.service.auditing.findings import Finding
+from heptalog.service.store.files import replace_file
 
-VERSION: Final = 1
+VERSION: Final = 2
 # So many findings are kept one by one; of more there is only a count.
 FINDINGS_MAX: Final = 100_000
 _SIZE_MAX: Final = 1 << 30  # bytes of a state file
@@ -53,6 +52,7 @@ class Progress(Struct):
     games: int = 0
     by_game: int = 0
     games_total: bytes = b""
+    has_all_games: bool = True  # none that could not be read
     # What was found.
     has_begun: bool = False
     counts: dict[str, int] = field(default_factory=dict)
@@ -88,14 +88,7 @@ def load(path: Path) -> Progress | None:
 
 def save(path: Path, progress: Progress) -> None:
     """Put the state in place of the one that is there, whole or not at all. Raises Unavailable."""
-    made = path.with_name(f".{path.name}.new")
     try:
-        with made.open("wb") as file:
-            file.write(encode(progress))
-            file.flush()
-            os.fsync(file.fileno())
-        made.replace(path)
+        replace_file(path, encode(progress), mode=0o600)
     except OSError as error:
-        with suppress(OSError):
-            made.unlink()
         raise Unavailable(Code.WRITE_FAILED, path=str(path), problem=error.strerror or "") from error

@@ -5,21 +5,27 @@ nobody would have written may do so too. So the source is opened anew, and the w
 cannot be read is left over.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from typing import Final
 
-from heptalog.replay.errors import Code, HeptalogError, Unavailable
+from msgspec.structs import replace
+
+from heptalog.replay.errors import Code, Unavailable
+from heptalog.replay.evidence.merkle import TILE_WIDTH
 from heptalog.replay.evidence.notes import VerifierKey
 from heptalog.service.auditing.audit import Report, Work, done
-from heptalog.service.auditing.chapters import GamesReport, GamesWork, Listed, RefusalsReport, RefusalsWork, in_order
-from heptalog.service.auditing.findings import found
+from heptalog.service.auditing.chapters import GamesReport, GamesWork, Listed, RefusalsReport, RefusalsWork, misplaced
+from heptalog.service.auditing.findings import Finding, found, problem_of
 from heptalog.service.auditing.sources import Source
-from heptalog.service.auditing.spans import Mark, SpanReport, SpanWork
+from heptalog.service.auditing.spans import Mark, SpanReport, SpanWork, claimed
 from heptalog.service.auditing.tiles import SPAN_WIDTH
 
-# Fewer positions than this are not told apart where they cannot be read.
+# Fewer positions than this are not told apart where they cannot be read: the engine reads blocks. A server gives what
+# it can, to the last event.
 _LEAST: Final = 256
+_QUESTIONS_MAX: Final = 4096  # in one span, however much of it cannot be read
 
 
 class Reader:
@@ -30,6 +36,7 @@ class Reader:
         self._keys = keys
         self._open = ExitStack()
         self.source = self._open.enter_context(opened())
+        self._questions_left = _QUESTIONS_MAX
 
     def close(self) -> None:
         """Let go of the source."""
@@ -42,8 +49,8 @@ class Reader:
         except Unavailable:
             raise
         except Exception as error:  # noqa: BLE001  # its text could quote a hidden card, so only its kind is told
-            problem = str(error.code) if isinstance(error, HeptalogError) else type(error).__name__
-        self._begin_anew()
+            problem = problem_of(error)
+        self.begin_anew()
         match work:
             case SpanWork():
                 return self._span(work, problem)
@@ -53,31 +60,66 @@ class Reader:
                 finding = found(Code.RECORD_DAMAGED, f"they cannot be read, {problem}", table="refusals")
                 return RefusalsReport(0, (finding,))
 
-    def _begin_anew(self) -> None:
+    def begin_anew(self) -> None:
+        """Open the source again: after a failure nothing more may be asked of it as it was."""
         self._open.close()
         self.source = self._open.enter_context(self._opened())
 
     def _span(self, work: SpanWork, problem: str) -> SpanReport:
         low, high = work.span * SPAN_WIDTH + 1, min((work.span + 1) * SPAN_WIDTH, work.last)
-        findings = tuple(
-            found(Code.RECORD_DAMAGED, f"they cannot be read, {problem}", position=first, last=last)
-            for first, last in _joined(self._unreadable(low, high))
-        )
-        # Nothing is known of the tree over it.
-        marks = tuple(Mark(claim, (), is_whole=False) for claim in work.claims)
-        return SpanReport(work.span, 0, 0, (bytes(32),), is_whole=False, marks=marks, findings=findings)
+        questions = {
+            "checkpoints": lambda: list(self.source.checkpoints(low, high)),
+            "tree": lambda: list(self.source.tree(1, (low - 1) // TILE_WIDTH, (high - 1) // TILE_WIDTH)),
+        }
+        findings, without = self._unreadable_tables(questions, work.without, f"of positions {low} to {high}")
+        self._questions_left = _QUESTIONS_MAX
+        ranges = list(_joined(self._unreadable(low, high)))
+        if not ranges and without != work.without:
+            report = self.report(replace(work, without=without))
+            assert isinstance(report, SpanReport), "a span makes a report on a span"
+            return replace(report, findings=(*findings, *report.findings))
+        for first, last in ranges or [(low, high)]:
+            place = {"position": first, "last": None if first == last else last}
+            findings.append(found(Code.RECORD_DAMAGED, f"{_they(first, last)} cannot be read, {problem}", **place))
+        # Nothing is known of the tree over it, whoever says something of it.
+        claims = list(work.claims)
+        if "checkpoints" not in without:
+            claims += claimed(self.source.checkpoints(low, high), self._keys, findings.append)
+        marks = tuple(Mark(claim, (), is_whole=False) for claim in claims)
+        return SpanReport(work.span, 0, 0, (bytes(32),), is_whole=False, marks=marks, findings=tuple(findings))
+
+    def _unreadable_tables(
+        self, questions: Mapping[str, Callable[[], object]], without: tuple[str, ...], place: str
+    ) -> tuple[list[Finding], tuple[str, ...]]:
+        """Which tables cannot be read, and those that an audit can do without."""
+        findings = []
+        for table, question in questions.items():
+            if table not in without and (problem := self._failure(question)):
+                finding = found(Code.RECORD_DAMAGED, f"what is kept {place} cannot be read, {problem}", table=table)
+                findings.append(finding)
+                without = (*without, table)
+        return findings, without
+
+    def _failure(self, question: Callable[[], object]) -> str:
+        """Why a question cannot be answered; nothing where it can."""
+        try:
+            question()
+        except Unavailable:
+            raise
+        except Exception as error:  # noqa: BLE001
+            problem = problem_of(error)
+        else:
+            return ""
+        self.begin_anew()
+        return problem
 
     def _unreadable(self, low: int, high: int) -> Iterator[tuple[int, int]]:
         """The parts of a span that cannot be read."""
-        try:
-            for _ in self.source.links(low, high):
-                pass
+        self._questions_left -= 1
+        if not self._failure(lambda: deque(self.source.links(low, high), maxlen=0)):
             return
-        except Unavailable:
-            raise
-        except Exception:  # noqa: BLE001
-            self._begin_anew()
-        if high - low < _LEAST:
+        least = _LEAST if self.source.has_columns else 1
+        if high - low < least or self._questions_left <= 0:
             yield low, high
             return
         middle = (low + high) // 2
@@ -85,17 +127,26 @@ class Reader:
         yield from self._unreadable(middle + 1, high)
 
     def _games(self, work: GamesWork, problem: str) -> GamesReport:
+        questions = {
+            "games": lambda: self.source.games(work.low, work.high),
+            "endings": lambda: self.source.endings(work.low, work.high),
+        }
+        place = f"of the games with numbers {work.low} to {work.high}"
+        findings, without = self._unreadable_tables(questions, work.without, place)
+        if findings:
+            report = self.report(replace(work, without=without))
+            assert isinstance(report, GamesReport), "games make a report on games"
+            return replace(report, findings=(*findings, *report.findings))
         if work.low == work.high:
             finding = found(Code.RECORD_DAMAGED, f"the game cannot be read, {problem}", number=work.low, table="games")
             # It has its number among the others all the same.
             listed = Listed(work.low, None)
-            return GamesReport(work.high, 1, 0, 0, listed, listed, (finding,))
+            return GamesReport(work.high, 1, 0, 0, listed, listed, (finding,), is_whole=False)
         middle = (work.low + work.high) // 2
-        halves = self.report(GamesWork(work.low, middle)), self.report(GamesWork(middle + 1, work.high))
-        left, right = halves
+        left, right = self.report(replace(work, high=middle)), self.report(replace(work, low=middle + 1))
         assert isinstance(left, GamesReport), "games make a report on games"
         assert isinstance(right, GamesReport), "games make a report on games"
-        between = tuple(in_order(left.last, right.first)) if left.last and right.first else ()
+        between = tuple(misplaced(left.last, right.first)) if left.last and right.first else ()
         return GamesReport(
             right.high,
             left.games + right.games,
@@ -104,17 +155,21 @@ class Reader:
             left.first or right.first,
             right.last or left.last,
             (*left.findings, *between, *right.findings),
+            is_whole=left.is_whole and right.is_whole,
         )
+
+
+def _they(first: int, last: int) -> str:
+    return "it" if first == last else "they"
 
 
 def _joined(ranges: Iterator[tuple[int, int]]) -> Iterator[tuple[int, int]]:
     """Ranges that follow each other without a gap as one."""
-    low = high = 0
+    joined: tuple[int, int] | None = None
     for first, last in ranges:
-        if first != high + 1:
-            if high:
-                yield low, high
-            low = first
-        high = last
-    if high:
-        yield low, high
+        if joined is not None and first != joined[1] + 1:
+            yield joined
+            joined = None
+        joined = (first if joined is None else joined[0], last)
+    if joined is not None:
+        yield joined

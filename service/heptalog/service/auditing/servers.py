@@ -6,6 +6,7 @@ the server's database is for who holds that database to audit.
 
 from collections.abc import Iterator
 from contextlib import closing
+from itertools import islice
 from typing import Any, ClassVar, Final
 
 from msgspec import Struct
@@ -18,7 +19,8 @@ from heptalog.service.auditing.findings import Tell, found, found_by
 from heptalog.service.auditing.games import GameAudit
 from heptalog.service.client import Client
 from heptalog.service.store import GameEntry, Stored
-from heptalog.service.store.duck_kept import BUCKET_WIDTH, KeptRefusal, Shape
+from heptalog.service.store.duck_kept import BUCKET_WIDTH, KeptIncident, KeptRefusal, Shape
+from heptalog.service.store.duck_schema import Difference
 from heptalog.service.store.kept import KeptEnding, KeptEvent, KeptGame, game_columns
 
 _PAGE_SIZE: Final = 1000
@@ -88,44 +90,81 @@ class ServerSource:
         """None that are served."""
         return iter(())
 
-    def incidents(self) -> list[tuple[Any, ...]]:
+    def incidents(self) -> list[KeptIncident]:
         """None that are served."""
         return []
 
-    def buckets(self) -> list[tuple[int, int]]:
-        """How much there is of the games, by their numbers."""
+    def differences(self) -> list[Difference]:
+        """A server shows no tables."""
+        return []
+
+    def buckets(self, table: str) -> list[tuple[int, int]]:
+        """How much there is of the games, by their numbers; all of it is told as events."""
+        if table != "events":
+            return []
         counts: dict[int, int] = {}
         for number, known in self._known().items():
             bucket = number - number % BUCKET_WIDTH
             counts[bucket] = counts.get(bucket, 0) + known.events
         return sorted(counts.items())
 
+    def game_count(self) -> int:
+        """How many games the list has."""
+        return len(self._known())
+
     def games(self, low: int, high: int) -> list[KeptGame]:
         """What the list of games says of these."""
+        self._broken = {}
         self._entries = {
-            number: self._client.game(known.game_id)
+            number: self._entry(number, known)
             for number, known in sorted(self._known().items())
             if low <= number <= high and self._is_there(known)
         }
         return [KeptGame(number, _listed_columns(entry)) for number, entry in self._entries.items()]
+
+    def _entry(self, number: int, known: _Known) -> GameEntry:
+        try:
+            return self._client.game(known.game_id)
+        except Corrupt as error:
+            # A list says it all the same, without looking at what the game is made of.
+            self._broken[number] = error
+        entries = islice(self._client.games(page_size=_PAGE_SIZE), number - 1, number)
+        return next(entry for entry in entries if entry.game_id == known.game_id)
 
     def endings(self, low: int, high: int) -> list[KeptEnding]:
         """None that are served; how a game stands is looked at by `judge`."""
         return []
 
     def events(self, low: int, high: int) -> Iterator[KeptEvent]:
-        """The events of these games."""
-        self._broken = {}
+        """The events of these games; in place of one that is not given stands one without a record."""
         for number, known in sorted(self._known().items()):
             if low <= number <= high:
-                try:
-                    with closing(self._client.read(known.game_id)) as records:
-                        for stored in records:
-                            if stored.position > self._last:
-                                break
-                            yield _bare(number, stored)
-                except Corrupt as error:
-                    self._broken[number] = error
+                for kept in self._events(number, known, 0, known.events - 1):
+                    if kept.position > self._last:
+                        break
+                    yield kept
+
+    def _events(self, number: int, known: _Known, low: int, high: int) -> Iterator[KeptEvent]:
+        """Those of a game from one sequence to another: where not all are given, first the one half, then the other."""
+        position, after = 0, low
+        try:
+            with closing(self._client.read(known.game_id, start=low, limit=high - low + 1)) as records:
+                for stored in records:
+                    yield _bare(number, stored)
+                    position, after = stored.position, stored.sequence + 1
+            return
+        except Corrupt as error:
+            self._broken.setdefault(number, error)
+            said = _position_in(error)
+        if after > high:
+            return
+        if after == high:
+            place = said or position + 1
+            yield KeptEvent(place, number, b"", high, "", None, None, None, None, None)
+            return
+        middle = (after + high) // 2
+        yield from self._events(number, known, after, middle)
+        yield from self._events(number, known, middle + 1, high)
 
     def without_number(self, limit: int) -> tuple[list[str], int]:
         """None that are served."""
@@ -133,14 +172,15 @@ class ServerSource:
 
     def judge(self, game: GameAudit, number: int, tell: Tell) -> None:
         """Tell where the server says that a game stands otherwise than its events do."""
+        if game.fold is None or not game.is_folded:
+            # The fault is told where it is.
+            return
         if (error := self._broken.get(number)) is not None:
             tell(found_by(error, game=self._known()[number].game_id))
-        if game.fold is None or not game.is_folded:
-            return
         place: dict[str, Any] = {"game": game.game_id, "sequence": game.fold.sequence}
         try:
             standing = self._client.state(game.game_id, sequence=game.fold.sequence).standing
-        except NotFound:
+        except (NotFound, Corrupt):
             standing = None
         if standing != game.fold.standing():
             tell(found(Code.COLUMNS_DIFFER, "the standing that is served is not what the rules say", **place))
@@ -162,22 +202,39 @@ class ServerSource:
         """Whether a game had begun at the position that is audited."""
         if not known.is_later:
             return True
-        with closing(self._client.read(known.game_id, limit=1)) as records:
-            return any(stored.position <= self._last for stored in records)
+        try:
+            with closing(self._client.read(known.game_id, limit=1)) as records:
+                return any(stored.position <= self._last for stored in records)
+        except Corrupt as error:
+            return _position_in(error) <= self._last
 
 
 def last_of(client: Client) -> int:
     """The position of the last event that a server has now."""
-    with closing(client.read(is_backwards=True, limit=1)) as records:
-        return max((stored.position for stored in records), default=0)
+    try:
+        with closing(client.read(is_backwards=True, limit=1)) as records:
+            return max((stored.position for stored in records), default=0)
+    except Corrupt as error:
+        if position := _position_in(error):
+            return position
+        raise
 
 
 def hash_at(client: Client, position: int) -> bytes:
-    """The hash of the event at a position; nothing where there is none."""
+    """The hash of the event at a position; nothing where there is none, or none that can be given."""
     if not position:
         return b""
-    with closing(client.read(start=position, limit=1)) as records:
-        return b"".join(hash_in(stored.record) for stored in records)
+    try:
+        with closing(client.read(start=position, limit=1)) as records:
+            return b"".join(hash_in(stored.record) for stored in records)
+    except Corrupt:
+        return b""
+
+
+def _position_in(error: Corrupt) -> int:
+    """Where a server says that something is wrong; 0 where it does not say."""
+    position = error.facts.get("position")
+    return position if isinstance(position, int) else 0
 
 
 def _bare(number: int, stored: Stored) -> KeptEvent:

@@ -9,7 +9,8 @@ from heptalog.replay.errors import Code
 from heptalog.replay.evidence.notes import VerifierKey
 from heptalog.service.auditing.findings import Tell
 from heptalog.service.auditing.games import GameAudit
-from heptalog.service.store.duck_kept import KeptRefusal, Shape
+from heptalog.service.store.duck_kept import KeptIncident, KeptRefusal, Shape
+from heptalog.service.store.duck_schema import Difference
 from heptalog.service.store.kept import KeptEnding, KeptEvent, KeptGame
 
 
@@ -47,7 +48,7 @@ class Source(Protocol):
         ...
 
     def checkpoints(self, low: int, high: int) -> Iterator[tuple[int, int, str]]:
-        """Number, size and note of the checkpoints with sizes from `low` to `high`."""
+        """Number, size and note of the checkpoints with sizes from `low` to `high` that are not void."""
         ...
 
     def checkpoint_shape(self) -> Shape:
@@ -58,12 +59,20 @@ class Source(Protocol):
         """What was refused."""
         ...
 
-    def incidents(self) -> list[tuple[Any, ...]]:
-        """When somebody let the log go on after a loss, why, and how many events there were."""
+    def incidents(self) -> list[KeptIncident]:
+        """Each time that somebody let the log go on after a loss, in that order."""
         ...
 
-    def buckets(self) -> list[tuple[int, int]]:
-        """How much there is of the games with the numbers from each multiple of BUCKET_WIDTH on."""
+    def differences(self) -> list[Difference]:
+        """In what the tables are not declared as they should be."""
+        ...
+
+    def buckets(self, table: str) -> list[tuple[int, int]]:
+        """How much a table has of the games with the numbers from each multiple of BUCKET_WIDTH on."""
+        ...
+
+    def game_count(self) -> int:
+        """How many games the list has."""
         ...
 
     def games(self, low: int, high: int) -> list[KeptGame]:
@@ -93,19 +102,22 @@ class Judging(Protocol):
 
 
 class Claim(Struct, frozen=True):
-    """Somebody's word on what the log was at one size: a head record, or a checkpoint that was given or kept."""
+    """Somebody's word on what the log was at one size: a head record, a checkpoint given or kept, an accepted loss."""
 
     size: int
     root: bytes
     code: Code  # what it is called where it is not so
     path: str | None = None
-    number: int | None = None  # of a checkpoint that is kept in the log itself
+    # Where it is a row of the log itself.
+    table: str | None = None
+    column: str | None = None
+    number: int | None = None
+    is_kept: bool = False  # whether the log must have it among its checkpoints
 
     @property
     def place(self) -> dict[str, Any]:
         """Where the word stands."""
-        table = None if self.number is None else "checkpoints"
-        return {"path": self.path, "number": self.number, "table": table}
+        return {"path": self.path, "table": self.table, "column": self.column, "number": self.number}
 
 
 class Given(Struct, frozen=True):

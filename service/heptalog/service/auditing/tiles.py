@@ -1,7 +1,7 @@
 """The Merkle tree as an audit makes it anew: tile by tile, from any height, holding no more than its right edge."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Final, Self
+from typing import Final
 
 from heptalog.replay.evidence.merkle import TILE_WIDTH, Frontier
 
@@ -38,12 +38,3 @@ class Tiles:
     def edge(self) -> tuple[bytes, ...]:
         """The complete subtrees along the right edge, the largest first."""
         return tuple(digest for group in reversed(self._groups) for digest in group.hashes)
-
-    def copy(self) -> Self:
-        """The same, to go another way."""
-        return type(self)(self._level, self.edges)
-
-
-def root_of(size: int, *edges: Sequence[bytes]) -> bytes:
-    """The root of a log whose right edge is made of these pieces, the largest first."""
-    return Frontier(size, [digest for edge in edges for digest in edge]).root()

@@ -33,7 +33,7 @@ from heptalog.service.store.duck_faults import meaning
 from heptalog.service.store.duck_write import write_checkpoint, write_derived, write_incident
 from heptalog.service.store.endings import endings_of
 from heptalog.service.store.files import replace_file, sync_folder
-from heptalog.service.store.migrate import open_database
+from heptalog.service.store.migrate import check_name, open_database
 from heptalog.service.store.opening import checkpoint_path
 from heptalog.service.store.void import Void
 
@@ -116,6 +116,7 @@ def restore(
     Raises Corrupt, Unavailable, NotFound; then there is no database. A game that its rules do not allow is restored as
     the log had it, and told: it must not keep back all the others.
     """
+    check_name(database)
     contents = Contents(folder)
     end = contents.end_at(to_position)
     checker = Checker(Frontier(), keys)

@@ -11,6 +11,7 @@ cosignature of kind 04, which says when. A witness has a key of kind 04, and cos
 import os
 import stat
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -114,15 +115,21 @@ def write_new(path: Path, text: str, *, mode: int = 0o666) -> None:
     """Write a file that is not there yet; a key is never written over. Raises Unavailable."""
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        sync_folder(path.parent)
+        try:
+            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            sync_folder(path.parent)
+        except BaseException:
+            # A part of it is no key, and would only stand in the way of the next one.
+            with suppress(OSError):
+                path.unlink()
+            raise
     except FileExistsError as error:
-        raise Unavailable(Code.WRITE_FAILED, problem="a key is never written over", path=str(path)) from error
+        raise _unwritten(path, "a key is never written over") from error
     except OSError as error:
-        raise Unavailable(Code.WRITE_FAILED, problem=error.strerror or "", path=str(path)) from error
+        raise _unwritten(path, error.strerror or "") from error
 
 
 def load(path: Path) -> SigningKey:
@@ -177,6 +184,10 @@ def _text_of(path: Path) -> tuple[str, bool]:
         return data.decode(), is_secret
     except UnicodeDecodeError as error:
         raise _invalid("a file of keys is UTF-8", path=str(path)) from error
+
+
+def _unwritten(path: Path, problem: str) -> Unavailable:
+    return Unavailable(Code.WRITE_FAILED, what="key", problem=problem, path=str(path))
 
 
 def _invalid(problem: str, **facts: object) -> Malformed:

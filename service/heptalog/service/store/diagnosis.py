@@ -25,10 +25,13 @@ from heptalog.service.store.opening import (
     Promise,
     checkpoint_path,
     findings,
+    in_doubt,
+    is_in_doubt,
     lost,
     missing_head,
     read_checkpoint,
 )
+from heptalog.service.store.salvage import Salvage, salvaged
 from heptalog.service.store.space import Reserve, Space, reserve_of, space_at
 from heptalog.service.store.void import void
 
@@ -68,6 +71,7 @@ class Diagnosis(Struct, frozen=True):
     reserve: int
     incidents: tuple[Incident, ...]
     problems: tuple[HeptalogError, ...]
+    salvage: Salvage | None = None
 
     @property
     def is_acceptable(self) -> bool:
@@ -89,8 +93,10 @@ def diagnosed(database: Path, reserve_bytes: int | None = None) -> Diagnosis:
         wanted.append(Promise(checkpoint_path(path), checkpoint, Code.CHECKPOINT_DIFFERS))
     schema, log, incidents = _looked_into(path, wanted, problems)
     is_headless = head is None and log is not None and log.size and schema is not None and schema >= EVIDENCE_VERSION
-    if is_headless and not any(problem.code is Code.HEAD_MISSING for problem in problems):
+    # One that is there and cannot be read has been told of already.
+    if is_headless and not any(problem.facts.get("path") == str(head_path(path)) for problem in problems):
         problems.append(missing_head(path))
+    salvage = salvaged(path) if any(map(is_in_doubt, problems)) else None
     space = space_at(path.parent)
     try:
         Reserve(path, reserve_bytes).check(0)
@@ -98,7 +104,7 @@ def diagnosed(database: Path, reserve_bytes: int | None = None) -> Diagnosis:
         problems.append(full)
     reserve = reserve_of(space) if reserve_bytes is None else reserve_bytes
     known = len(migrations())
-    return Diagnosis(files, schema, known, log, head, checkpoint, space, reserve, incidents, tuple(problems))
+    return Diagnosis(files, schema, known, log, head, checkpoint, space, reserve, incidents, tuple(problems), salvage)
 
 
 def accept(database: Path, diagnosis: Diagnosis, clock: Callable[[], int]) -> TreeHead:
@@ -159,7 +165,7 @@ def _looked_into(
             rows = ask(_INCIDENTS, [INCIDENTS_MAX]) if schema >= EVIDENCE_VERSION else []
             return schema, tree, tuple(Incident(time * 1000, finding) for time, finding in rows)
     except HeptalogError as error:
-        problems.append(error)
+        problems.append(in_doubt(path, error))
         return schema, None, ()
 
 

@@ -35,7 +35,7 @@ from heptalog.service.store import (
 from heptalog.service.store.batches import assert_shape, check_checkpoint, check_tile
 from heptalog.service.store.duck_counters import count
 from heptalog.service.store.duck_evidence import Evidence
-from heptalog.service.store.duck_faults import is_fatal, meaning
+from heptalog.service.store.duck_faults import is_fatal, meaning, why_unwritten
 from heptalog.service.store.duck_kept import Kept
 from heptalog.service.store.duck_live import Live, decided
 from heptalog.service.store.duck_read import NUMBER, Snapshot, nothing
@@ -43,7 +43,7 @@ from heptalog.service.store.duck_tree import load, tile, write_nodes
 from heptalog.service.store.duck_write import Accepted, write, write_checkpoint
 from heptalog.service.store.files import sync_folder
 from heptalog.service.store.migrate import USE, open_database
-from heptalog.service.store.opening import Guard
+from heptalog.service.store.opening import Guard, in_doubt
 from heptalog.service.store.space import Reserve, Space, space_at, wal_size
 from heptalog.service.store.tree import Tree
 
@@ -99,8 +99,11 @@ class DuckStore:
                 self._evidence = Evidence(self.path, *guard.found, clock)
                 if self._evidence.tree.is_due:
                     self._store_nodes()
+                with suppress(HeptalogError):  # what is wrong with what is kept is for an audit
+                    nodes = nodes_from_tiles(self.tile, size=self._evidence.tree.head.size)
+                    self._evidence.publish_latest(self.checkpoints(after=self._evidence.published), nodes)
         except duckdb.Error as error:
-            fault = self._meaning(error)
+            fault = in_doubt(self.path, self._meaning(error))
             self.close()
             raise fault from error
         except BaseException:
@@ -222,6 +225,7 @@ class DuckStore:
         with self._writing:
             if self._evidence is None or self._is_closed or self._is_broken:
                 return
+            self._evidence.publish_waiting()
             try:
                 size = wal_size(self.path)
             except OSError as error:
@@ -290,7 +294,7 @@ class DuckStore:
                 sync_folder(self.path.parent)
         except (duckdb.Error, OSError) as error:
             self._forget(error)
-            raise Unavailable(Code.WRITE_FAILED, path=str(self.path), problem=type(error).__name__) from error
+            raise Unavailable(Code.WRITE_FAILED, path=str(self.path), problem=why_unwritten(error)) from error
         except BaseException as error:
             self._forget(error)
             raise

@@ -4,6 +4,7 @@ The engine tells most of its failures apart only by their text. That is ugly, so
 bring about each of them for real.
 """
 
+import errno
 import os
 import re
 from pathlib import Path
@@ -13,6 +14,9 @@ import duckdb
 
 from heptalog.replay.errors import Code, Corrupt, HeptalogError, Unavailable
 
+# What is said wherever the disk is full, for the engine and the system have each words of their own for it.
+NO_SPACE: Final = "no space left on the disk"
+_FULL: Final = (errno.ENOSPC, errno.EDQUOT)
 _HOLDER: Final = re.compile(r"\(PID (\d+)\)")
 _LOCKED: Final = ("Could not set lock on file",)
 # This very process has the file open already.
@@ -27,6 +31,11 @@ def meaning(error: duckdb.Error, path: Path, *, is_open: bool) -> HeptalogError:
     """What is raised instead of an error of the engine about the database at `path`."""
     text = str(error)
     place = str(path)
+    # First, and the lack of memory with it: both stop the engine in the middle of what then looks damaged.
+    if _is_full(error):
+        return Unavailable(Code.WRITE_FAILED, path=place, problem=NO_SPACE)
+    if isinstance(error, duckdb.OutOfMemoryException):
+        return Unavailable(Code.SOURCE_UNREADABLE, path=place, problem=type(error).__name__)
     if any(words in text for words in _LOCKED):
         holder = _HOLDER.search(text)
         if holder is None:
@@ -47,9 +56,23 @@ def meaning(error: duckdb.Error, path: Path, *, is_open: bool) -> HeptalogError:
     return Unavailable(Code.SOURCE_UNREADABLE, path=place, problem=type(error).__name__)
 
 
+def why_unwritten(error: duckdb.Error | OSError) -> str:
+    """Why something could not be written, for a person; never the text of the engine, which can quote values."""
+    if _is_full(error):
+        return NO_SPACE
+    return (error.strerror if isinstance(error, OSError) else None) or type(error).__name__
+
+
 def is_fatal(error: duckdb.Error) -> bool:
     """Whether the engine is of no further use to this process until the database is opened anew."""
     return isinstance(error, duckdb.FatalException | duckdb.InternalException)
+
+
+def _is_full(error: duckdb.Error | OSError) -> bool:
+    if isinstance(error, OSError):
+        return error.errno in _FULL
+    # The engine wraps what the system says into errors of many kinds.
+    return any(os.strerror(number) in str(error) for number in _FULL)
 
 
 def _damaged(place: str) -> Corrupt:

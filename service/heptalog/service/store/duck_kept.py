@@ -4,13 +4,19 @@ What the store itself reads it takes as promised: a gap raises, a game is found 
 promised, so that whatever has been done to a database can be read, and told of. Not even that a column is never NULL.
 """
 
+import time
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any, ClassVar, Final, NamedTuple, TypeAlias
 
 import duckdb
 
+from heptalog.service.store.duck_faults import meaning
+from heptalog.service.store.duck_schema import COLUMNS, Difference, differences
+from heptalog.service.store.duck_tree import load
 from heptalog.service.store.kept import KeptEnding, KeptEvent, KeptGame
-from heptalog.service.store.migrate import USE
+from heptalog.service.store.migrate import USE, open_database
+from heptalog.service.store.opening import Guard
 
 Row: TypeAlias = tuple[Any, ...]
 
@@ -18,6 +24,8 @@ Row: TypeAlias = tuple[Any, ...]
 PIECE_SIZE: Final = 16_384
 # Games are counted by so many numbers: what is planned with is then small, and a piece of work is not.
 BUCKET_WIDTH: Final = 16
+# How many times somebody may have accepted a loss; of more the last ones are told.
+INCIDENTS_MAX: Final = 1000
 
 _EXTENT: Final = "SELECT coalesce(max(position), 0), count(*) FROM log.events"
 _SPANS: Final = """
@@ -30,17 +38,22 @@ _STRAYS: Final = """
 _LINKS: Final = """
     SELECT position, coalesce(event, ''::BLOB)[37:68] FROM log.events WHERE position BETWEEN ? AND ? ORDER BY position
 """
-_BUCKETS: Final = """
-    SELECT bucket, sum(events)::BIGINT FROM (
-        SELECT game_number - (game_number % $width + $width) % $width AS bucket, count(*) AS events
-        FROM log.events GROUP BY bucket
-        UNION ALL
-        SELECT game_number - (game_number % $width + $width) % $width AS bucket, 1 FROM log.games GROUP BY bucket
-        UNION ALL
-        SELECT game_number - (game_number % $width + $width) % $width AS bucket, 1 FROM log.endings GROUP BY bucket
-    )
-    WHERE bucket IS NOT NULL GROUP BY bucket ORDER BY bucket
-"""
+# One statement each: a table that cannot be read must not hide what the others say.
+_BUCKETS: Final = {
+    "events": """
+        SELECT game_number - (game_number % $width + $width) % $width AS bucket, count(*) FROM log.events
+        WHERE game_number IS NOT NULL GROUP BY bucket ORDER BY bucket
+    """,
+    "games": """
+        SELECT game_number - (game_number % $width + $width) % $width AS bucket, 1 FROM log.games
+        WHERE game_number IS NOT NULL GROUP BY bucket ORDER BY bucket
+    """,
+    "endings": """
+        SELECT game_number - (game_number % $width + $width) % $width AS bucket, 1 FROM log.endings
+        WHERE game_number IS NOT NULL GROUP BY bucket ORDER BY bucket
+    """,
+}
+_GAME_COUNT: Final = "SELECT count(*) FROM log.games"
 # A time without end has no number of microseconds, and is none that was ever written.
 _EVENTS: Final = """
     SELECT coalesce(position, 0), game_number, coalesce(event, ''::BLOB), sequence, kind, seat, event_id,
@@ -86,16 +99,45 @@ _TREE_SHAPE: Final = """
         coalesce(max(index), -1)
     FROM log.tree GROUP BY height ORDER BY height
 """
+# Those that hold: what was accepted after a loss has said of the others that they do not.
 _CHECKPOINTS: Final = """
-    SELECT coalesce(checkpoint_number, 0), coalesce(size, 0), coalesce(note, '') FROM log.checkpoints
-    WHERE coalesce(size, 0) BETWEEN ? AND ? ORDER BY size, checkpoint_number NULLS FIRST, rowid
+    SELECT coalesce(kept.checkpoint_number, 0) AS number, coalesce(kept.size, 0) AS events, coalesce(kept.note, '')
+    FROM log.checkpoints AS kept
+    WHERE events BETWEEN ? AND ? AND NOT EXISTS (
+        FROM log.incidents AS incident
+        WHERE incident.void_after < coalesce(kept.size, 0)
+            AND coalesce(kept.checkpoint_number, 0) <= incident.checkpoints_kept
+    )
+    ORDER BY events, kept.checkpoint_number NULLS FIRST, kept.rowid
 """
 _CHECKPOINT_SHAPE: Final = """
     SELECT count(*), count(DISTINCT checkpoint_number), coalesce(min(checkpoint_number), 1),
         coalesce(max(checkpoint_number), 0)
     FROM log.checkpoints
 """
-_INCIDENTS: Final = "SELECT epoch_us(accepted_at), finding, size FROM log.incidents ORDER BY accepted_at"
+# The last of them, in the order in which they were put on record.
+_INCIDENTS: Final = """
+    SELECT * EXCLUDE (place) FROM (
+        SELECT CASE WHEN isinf(accepted_at) THEN -1 ELSE epoch_us(accepted_at) END, coalesce(finding, ''),
+            head_size, head_root, coalesce(size, -1), coalesce(root, ''::BLOB), coalesce(checkpoints_kept, -1),
+            void_after, void_names, rowid AS place
+        FROM log.incidents ORDER BY place DESC LIMIT ?
+    ) ORDER BY place
+"""
+
+
+class KeptIncident(NamedTuple):
+    """A time when somebody let the log go on after a loss, as it lies there, unchecked."""
+
+    accepted_at: int | None  # microseconds
+    finding: str
+    head_size: int | None
+    head_root: bytes | None
+    size: int
+    root: bytes
+    checkpoints_kept: int
+    void_after: int | None
+    void_names: list[str | None] | None
 
 
 class KeptRefusal(NamedTuple):
@@ -120,6 +162,17 @@ class Shape(NamedTuple):
     distinct: int
     first: int
     last: int
+
+
+def opened_kept(path: Path) -> "Kept":
+    """What is kept in a database that no store has open, whatever was done to it; whoever asks for it closes it.
+
+    Raises Unavailable where it is not ours or of another version, Corrupt where the engine cannot open it.
+    """
+    path = path.resolve()
+    guard = Guard(path, time.time_ns, is_checked=False)
+    connection = open_database(path, is_read_only=True, guard=guard)
+    return Kept(connection, lambda error: meaning(error, path, is_open=True))
 
 
 class Kept:
@@ -170,7 +223,7 @@ class Kept:
         return self._pieces(_TREE, [level, low, high])
 
     def checkpoints(self, low: int, high: int) -> Iterator[tuple[int, int, str]]:
-        """Number, size and note of the checkpoints with sizes from `low` to `high`, by size."""
+        """Number, size and note of the checkpoints with sizes from `low` to `high`, by size, that are not void."""
         return self._pieces(_CHECKPOINTS, [low, high])
 
     def checkpoint_shape(self) -> Shape:
@@ -182,15 +235,28 @@ class Kept:
         """What was refused, by number."""
         return map(KeptRefusal._make, self._pieces(_REFUSALS, []))
 
-    def incidents(self) -> list[Row]:
-        """When somebody let the log go on after a loss, why, and how many events there were."""
-        return self._rows(_INCIDENTS)
+    def incidents(self) -> list[KeptIncident]:
+        """Each time that somebody let the log go on after a loss, in that order."""
+        return [KeptIncident._make(row) for row in self._rows(_INCIDENTS, [INCIDENTS_MAX])]
+
+    def root(self, size: int) -> bytes:
+        """The root over so many events, by the stored tree as far as it goes. Raises Corrupt where some are missing."""
+        return load(self._rows, size).head.root
+
+    def differences(self) -> list[Difference]:
+        """In what the tables are not declared as those of a new database."""
+        return list(differences(self._rows(COLUMNS)))
 
     # Games, by their numbers.
 
-    def buckets(self) -> list[tuple[int, int]]:
-        """How much there is of the games with the numbers from each multiple of BUCKET_WIDTH on."""
-        return self._rows(_BUCKETS, {"width": BUCKET_WIDTH})
+    def buckets(self, table: str) -> list[tuple[int, int]]:
+        """How much a table has of the games with the numbers from each multiple of BUCKET_WIDTH on."""
+        return self._rows(_BUCKETS[table], {"width": BUCKET_WIDTH})
+
+    def game_count(self) -> int:
+        """How many rows the list of games has; the engine knows it without reading them."""
+        ((count,),) = self._rows(_GAME_COUNT)
+        return int(count)
 
     def games(self, low: int, high: int, numbers: Sequence[int] | None = None) -> list[KeptGame]:
         """The rows of the games with numbers from `low` to `high` in the list of games; only of those given, if any."""

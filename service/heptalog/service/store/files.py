@@ -4,11 +4,13 @@ import os
 from pathlib import Path
 
 
-def replace_file(path: Path, content: bytes) -> None:
-    """Put this there, in the place of any file that is there. Raises OSError."""
+def replace_file(path: Path, content: bytes, *, mode: int | None = None) -> None:
+    """Put this there, in the place of any file that is there, with these permissions if any. Raises OSError."""
     # Always the same name: what a crash leaves there is written over the next time. Only one process may write here.
     made = path.with_name(f".{path.name}.new")
     with made.open("wb") as file:
+        if mode is not None:
+            os.fchmod(file.fileno(), mode)
         file.write(content)
         file.flush()
         os.fsync(file.fileno())

@@ -15,16 +15,17 @@ from typing import Final
 import duckdb
 from msgspec import Struct
 
-from heptalog.replay.errors import Code, Unavailable
+from heptalog.replay.errors import Code, HeptalogError, Unavailable
 from heptalog.service.store.duck_faults import meaning
 from heptalog.service.store.files import sync_folder
-from heptalog.service.store.opening import Guard
+from heptalog.service.store.opening import Guard, in_doubt
 
 # What the oldest engine that may read a new file understands, so that a downgrade stays possible.
 STORAGE_VERSION: Final = "v1.5.0"
 # A checkpoint holds up commits for about 0.2 seconds per 16 MB; a smaller threshold costs throughput.
 CHECKPOINT_THRESHOLD: Final = "32MB"
 
+NOT_UTF8: Final = "the engine takes only files whose names are UTF-8"
 # The name of the database in every connection. Left to the engine it would be that of the file, and in a file named
 # `log` nobody could tell the schema `log` from the database.
 USE: Final = "USE heptalog"
@@ -56,32 +57,17 @@ def open_database(path: Path, *, is_read_only: bool, guard: Guard | None = None)
     from it with `cursor` begin with `USE`, which they do not inherit.
     """
     guard = guard or Guard(path.resolve(), time.time_ns)
+    check_name(path)
     try:
-        if not path.exists():
-            guard.absent()
-            if is_read_only:
-                raise Unavailable(Code.SOURCE_NOT_FOUND, path=str(path))
-            _create(path)
-        if not path.is_file():
-            raise Unavailable(Code.SOURCE_UNREADABLE, path=str(path), problem="not a file")
-        connection, count = look_into(path)
-        try:
-            if not is_read_only or count == len(migrations()):
-                guard.look(connection, count, is_read_only=is_read_only)
-        except BaseException:
-            connection.close()
-            raise
-        if is_read_only and count == len(migrations()):
-            return connection
-        connection.close()
-        if is_read_only:
-            problem = "it has an older schema: serve or import into it once, and it is brought up to date"
-            raise Unavailable(Code.SOURCE_UNREADABLE, path=str(path), problem=problem)
-        return _open_for_writing(path, guard)
+        return _opened(path, guard, is_read_only=is_read_only)
     except duckdb.Error as error:
-        raise meaning(error, path, is_open=False) from error
+        raise in_doubt(path.resolve(), meaning(error, path, is_open=False)) from error
     except OSError as error:
         raise Unavailable(Code.SOURCE_UNREADABLE, path=str(path), problem=error.strerror or "") from error
+    except HeptalogError as error:
+        if (told := in_doubt(path.resolve(), error)) is error:
+            raise
+        raise told from error
 
 
 def look_into(path: Path) -> tuple[duckdb.DuckDBPyConnection, int]:
@@ -89,6 +75,7 @@ def look_into(path: Path) -> tuple[duckdb.DuckDBPyConnection, int]:
 
     Raises Unavailable, or Corrupt where the file is damaged. An older schema lacks the tables of later ones.
     """
+    check_name(path)
     try:
         connection = _connect(path, _ATTACH_READ_ONLY)
         try:
@@ -98,6 +85,13 @@ def look_into(path: Path) -> tuple[duckdb.DuckDBPyConnection, int]:
             raise
     except duckdb.Error as error:
         raise meaning(error, path, is_open=False) from error
+
+
+def check_name(path: Path) -> None:
+    """Raise Unavailable where the engine could not be told of a file, because it is not named in UTF-8."""
+    shown = os.fsencode(path).decode(errors="backslashreplace")
+    if shown != str(path):
+        raise Unavailable(Code.SOURCE_UNREADABLE, path=shown, problem=NOT_UTF8)
 
 
 def migrations() -> tuple[Migration, ...]:
@@ -120,6 +114,30 @@ def migrate(connection: duckdb.DuckDBPyConnection, steps: tuple[Migration, ...])
         except BaseException:
             connection.execute("ROLLBACK")
             raise
+
+
+def _opened(path: Path, guard: Guard, *, is_read_only: bool) -> duckdb.DuckDBPyConnection:
+    if not path.exists():
+        guard.absent()
+        if is_read_only:
+            raise Unavailable(Code.SOURCE_NOT_FOUND, path=str(path))
+        _create(path)
+    if not path.is_file():
+        raise Unavailable(Code.SOURCE_UNREADABLE, path=str(path), problem="not a file")
+    connection, count = look_into(path)
+    try:
+        if not is_read_only or count == len(migrations()):
+            guard.look(connection, count, is_read_only=is_read_only)
+    except BaseException:
+        connection.close()
+        raise
+    if is_read_only and count == len(migrations()):
+        return connection
+    connection.close()
+    if is_read_only:
+        problem = "it has an older schema: serve or import into it once, and it is brought up to date"
+        raise Unavailable(Code.SOURCE_UNREADABLE, path=str(path), problem=problem)
+    return _open_for_writing(path, guard)
 
 
 def _create(path: Path) -> None:

@@ -13,7 +13,7 @@ from typing import Any, Final
 import duckdb
 from msgspec import Struct
 
-from heptalog.replay.errors import Code, Corrupt, Malformed, Unavailable
+from heptalog.replay.errors import Code, Corrupt, HeptalogError, Malformed, Unavailable
 from heptalog.replay.evidence.checkpoints import checkpoint_in
 from heptalog.replay.evidence.merkle import nodes_from_tiles, root_at
 from heptalog.replay.evidence.notes import NOTE_SIZE_MAX
@@ -24,6 +24,8 @@ from heptalog.service.store.heads import ADVICE, HeadRecord, head_path, make_hea
 from heptalog.service.store.tree import Tree
 
 POSITION: Final = "SELECT coalesce(max(position), 0) FROM log.events"
+# What is said of a log that was there, and of which nothing can be read.
+IN_DOUBT: Final = "it cannot be read as the log that it was, so what was acknowledged is in doubt"
 # The first schema with evidence over all games; logs of earlier ones have no head record yet.
 EVIDENCE_VERSION: Final = 2
 
@@ -81,6 +83,41 @@ def lost(promise: Promise, size: int) -> Corrupt:
 def missing_head(database: Path) -> Corrupt:
     """What is said of a log whose head record is not there."""
     return Corrupt(Code.HEAD_MISSING, rule="evidence", problem=ADVICE, path=str(head_path(database)))
+
+
+def in_doubt(database: Path, error: HeptalogError) -> HeptalogError:
+    """What is said instead of an error about bytes that no log can be read from, by the files that lie beside them.
+
+    Where one of those says how many events were acknowledged it is a loss, and told by its positions; without any it
+    stays what it was: nobody can tell what such a file has been.
+    """
+    if error.code is not Code.DATABASE_FOREIGN and not (error.code is Code.RECORD_DAMAGED and "path" in error.facts):
+        return error
+    size = max(_said(lambda: read_head(head_path(database))), _said(lambda: read_checkpoint(checkpoint_path(database))))
+    if not size or is_in_doubt(error):
+        return error
+    return Corrupt(
+        Code.RECORD_DAMAGED,
+        rule="evidence",
+        problem=f"{IN_DOUBT}; {ADVICE}",
+        first=1,
+        last=size,
+        path=str(database),
+    )
+
+
+def is_in_doubt(error: HeptalogError) -> bool:
+    """Whether an error says of a whole log that it cannot be read, and up to which position it was acknowledged."""
+    return error.code is Code.RECORD_DAMAGED and "path" in error.facts and "last" in error.facts
+
+
+def _said(read: Callable[[], HeadRecord | TreeHead | None]) -> int:
+    """How many events a file beside the database speaks of; 0 where it cannot be read either."""
+    try:
+        found = read()
+    except HeptalogError:
+        return 0
+    return 0 if found is None else found.size
 
 
 def findings(ask: Ask, tree: Tree, wanted: Sequence[Promise]) -> Iterator[Corrupt]:

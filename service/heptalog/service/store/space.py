@@ -36,7 +36,7 @@ class Reserve:
         """Raise Unavailable where so many bytes more would leave less than the reserve.
 
         What is in the write-ahead log is written into the database once more before the engine lets go of it: that
-        space is spoken for.
+        space is spoken for, and the error tells it beside what is free, which may be more than the reserve.
         """
         if self._wanted == 0:
             return
@@ -46,8 +46,10 @@ class Reserve:
         except OSError as error:
             raise Unavailable(Code.WRITE_FAILED, path=str(self._database), problem=error.strerror or "") from error
         reserve = reserve_of(found) if self._wanted is None else self._wanted
-        if found.free - waiting - size < reserve:
-            raise Unavailable(Code.DISK_RESERVE, rule="api", free=found.free, reserve=reserve)
+        spoken_for = waiting + size
+        if found.free - spoken_for < reserve:
+            facts = {"free": found.free, "spoken_for": spoken_for, "reserve": reserve}
+            raise Unavailable(Code.DISK_RESERVE, rule="api", **facts)
 
     def has_room_twice(self, size: int) -> bool:
         """Whether twice as many bytes may be written, whatever the reserve is: as many, and the engine's own."""

@@ -42,7 +42,7 @@ def void(ask: Ask, tree: Tree, published: Path) -> Void:
     nodes = nodes_from_tiles(lambda level, index, width: tile(ask, tree, level, index, width), size=tree.head.size)
     rows = ask(_HOLDING, [])
     # Where one holds all smaller ones do: their logs are its beginning.
-    place = bisect_left(rows, True, key=lambda row: not _holds(row[1], tree.head.size, nodes))
+    place = bisect_left(rows, True, key=lambda row: not holds(row[1], tree.head.size, nodes))
     after = rows[place - 1][0] if place else 0
     names = {name for _, _, signed in rows[place:] for name in signed}
     if (name := _published_name(published, tree.head.size, nodes)) is not None:
@@ -51,8 +51,8 @@ def void(ask: Ask, tree: Tree, published: Path) -> Void:
     return Void(kept, after if rows[place:] else None, tuple(sorted(names)))
 
 
-def _holds(note: str | bytes, size: int, nodes: Nodes) -> bool:
-    """Whether the log begins with the one that a checkpoint was signed over."""
+def holds(note: str | bytes, size: int, nodes: Nodes) -> bool:
+    """Whether a log of this size begins with the one that a checkpoint was signed over."""
     try:
         body = checkpoint_in(note)
     except HeptalogError:
@@ -64,6 +64,6 @@ def _published_name(path: Path, size: int, nodes: Nodes) -> str | None:
     """The name under which the checkpoint in a file was signed, where it holds no longer."""
     try:
         note = path.read_bytes()
-        return None if _holds(note, size, nodes) else checkpoint_in(note).origin
+        return None if holds(note, size, nodes) else checkpoint_in(note).origin
     except (OSError, HeptalogError):
         return None
