@@ -1,6 +1,7 @@
 """`heptalog audit` of a running server: what it serves, held against the records that it serves."""
 
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from itertools import count, islice
 from pathlib import Path
 from typing import Any
@@ -100,6 +101,16 @@ def test_one_event_that_cannot_be_served_is_told_and_all_others_judged(service: 
     assert [(finding["position"], finding.get("last")) for finding in by_position] == [(7, None), (100, None)]
     assert [finding["position"] for finding in by_game] == [7, 100]
     assert ended.document["games"] == 9
+
+
+def test_a_checkpoint_before_what_cannot_be_read_holds(victim: Victim) -> None:
+    notes = victim.log.rows("checkpoints")
+    with closing(DuckStore(victim.path)) as store, Service(store) as service:
+        service.store.damage = _unreadable(notes[1][1] + 1)
+        document = run("audit", f"grpc://{service.target}", "--format", "json").document
+    assert document["checkpointSize"] == notes[1][1]
+    told = [finding["number"] for finding in document["findings"] if finding["code"] == "CHECKPOINT_DIFFERS"]
+    assert told == sorted({size for _, size, _ in notes[2:]})
 
 
 def test_the_last_event_that_cannot_be_served_hides_no_other(service: Service) -> None:

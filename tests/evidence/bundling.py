@@ -22,7 +22,7 @@ from heptalog.service.evidence.proving import Prover
 from heptalog.service.evidence.signing import Signer
 from heptalog.service.store import LogStore
 from heptalog.service.store.memory import MemoryStore
-from tests.evidence.given import LOG, SECONDS
+from tests.evidence.given import LOG, SECONDS, WITNESS
 from tests.support.recording import batches_of, recorded_game
 
 GAMES_EACH: Final = 2
@@ -47,7 +47,7 @@ def store_with(*rules: AnyRules, length: int = 2_000, ruling_rate: float = 0.0) 
 
 def prover(store: LogStore) -> Prover:
     """Who signs and proves for this store, with the key of the log."""
-    checkpoints = Checkpoints(store)
+    checkpoints = Checkpoints(store, WITNESS.verifiers)
     return Prover(store, checkpoints, Signer(store, checkpoints, Keyring((LOG,)), lambda: SECONDS * SECOND))
 
 

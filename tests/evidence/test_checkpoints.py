@@ -7,6 +7,7 @@ from typing import Final
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from heptalog.replay.errors import Code, Corrupt
 from heptalog.replay.evidence.checkpoints import (
@@ -21,7 +22,6 @@ from heptalog.replay.evidence.notes import Note, Signed, format_note, parse_keys
 from heptalog.replay.evidence.proofs import LogProof, check_proof, format_proof, parse_proof
 from heptalog.replay.evidence.texts import NUMBER_MAX, from_base64, to_base64
 from heptalog.service.evidence.keys import Keyring, SigningKey, verify
-from heptalog.service.store import Stored
 from heptalog.service.store.memory import MemoryStore
 from tests.evidence.given import LOG, NEXT, OTHER, SECONDS, WITNESS, code_of, refusal
 from tests.service.asking import new_game
@@ -36,7 +36,6 @@ EXAMPLE: Final = (
     "jWbPPwAAAABkGFDLEZMHwSRaJNiIDoe9DYn/zXcrtPHeolMI5OWXEhZCB9dlrDJsX3b2oyin1nPZqhf5nNo0xUe+mbIUBkBIfZ+qnA==\n"
 )
 DOCUMENT: Final = Path(__file__).parents[2] / "docs" / "evidence.md"
-STRANGER: Final = Stored(5, "game", 4, bytes(80))
 ROOT: Final = leaf_hash(b"root")
 BODY: Final = CheckpointBody(LOG.name, 12, ROOT)
 TEXT: Final = format_checkpoint(BODY)
@@ -284,12 +283,18 @@ def test_the_document_has_a_note_of_another_program_that_ours_would_write_too() 
     assert format_note(Note(unsigned, lines)) == note
 
 
-def test_the_example_of_the_document_runs() -> None:
+def test_the_example_of_the_document_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (example,) = re.findall(r"```python\n(.*?)```", DOCUMENT.read_text(), re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    Path("season.pub").write_text("".join(f"{key.format()}\n" for key in LOG.verifiers))
     with Service(MemoryStore(), keys=Keyring((LOG,))) as service, service.client() as client:
-        new_game(client, remark_count=9)
+        new_game(client, "final", remark_count=9)
         note = client.checkpoint(is_fresh=True).note
-        given = {"client": client, "note": note, "keys": LOG.verifiers}
-        exec(compile(example, "evidence.md", "exec"), {**given, "stored": list(client.read())[4]})
+        program = compile(example.replace("127.0.0.1:7777", service.target), "evidence.md", "exec")
+        Path("today.checkpoint").write_text(note)
+        exec(program, {})
+        # Signed as it should be, and over another log.
+        other = format_checkpoint(replace(checkpoint_in(note), root=bytes(32)))
+        Path("today.checkpoint").write_text(format_note(Note(other, LOG.sign(other, SECONDS))))
         with pytest.raises(Corrupt):
-            exec(compile(example, "evidence.md", "exec"), {**given, "stored": STRANGER})
+            exec(program, {})

@@ -18,7 +18,7 @@ from msgspec import Struct
 from msgspec.json import encode
 
 from heptalog.cli import databases, servers
-from heptalog.cli.auditstates import is_own, make_folder, own_state
+from heptalog.cli.auditstates import folders_of, is_own, make_folders, own_state
 from heptalog.cli.connections import Connections, opening, reachable, shown
 from heptalog.cli.exits import WrongUse
 from heptalog.cli.processes import core_count, in_order
@@ -259,12 +259,13 @@ class Auditor:
         if self._state is None:
             return None
         if self._has_own_state:
-            make_folder(self._state)
-            if not is_own(self._state.parent):
-                remark = "is not a folder that only you can write: once stopped, this audit begins at the beginning"
-                self._distrusted.append(f"{shown(self._state.parent)} {remark}")
-                self._state = None
-                return None
+            make_folders(self._state)
+            for folder in folders_of(self._state):
+                if not is_own(folder):
+                    remark = "is not a folder that only you can write: once stopped, this audit begins at the beginning"
+                    self._distrusted.append(f"{shown(folder)} {remark}")
+                    self._state = None
+                    return None
             if not is_own(self._state):
                 self._distrusted.append(f"{shown(self._state)} is not a file that only you can write: it begins anew")
                 return None
@@ -326,12 +327,13 @@ def _extent(kept: Kept) -> tuple[int, int]:
     return (0, 0) if "events" in unusable(kept.differences()) else kept.extent()
 
 
-def _stamp(path: Path) -> tuple[int, int]:
+def _stamp(path: Path) -> tuple[int, ...]:
     try:
         status = path.stat()
     except OSError:
-        return 0, 0
-    return status.st_size, status.st_mtime_ns
+        return 0, 0, 0
+    # The last of them nobody can set who is not the machine's own administrator.
+    return status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
 @contextmanager

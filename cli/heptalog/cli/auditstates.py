@@ -28,11 +28,17 @@ def own_state(database: Path) -> Path | None:
     return home / "heptalog" / "audits" / f"{path.name[:_NAME_MAX]}.{digest}"
 
 
-def make_folder(path: Path) -> None:
-    """Make the folder of a state, for nobody else; where that is not possible it shows when the state is written."""
+def make_folders(path: Path) -> None:
+    """Make the folders of a state, for nobody else; where that is not possible it shows when the state is written."""
     with suppress(OSError):
-        path.parent.parent.mkdir(parents=True, exist_ok=True)
-        path.parent.mkdir(mode=0o700, exist_ok=True)
+        path.parents[2].mkdir(parents=True, exist_ok=True)
+        for folder in reversed(folders_of(path)):
+            folder.mkdir(mode=0o700, exist_ok=True)
+
+
+def folders_of(path: Path) -> tuple[Path, Path]:
+    """The folders of a state that are the program's own."""
+    return path.parents[0], path.parents[1]
 
 
 def is_own(path: Path) -> bool:

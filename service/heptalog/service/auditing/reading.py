@@ -81,12 +81,26 @@ class Reader:
         for first, last in ranges or [(low, high)]:
             place = {"position": first, "last": None if first == last else last}
             findings.append(found(Code.RECORD_DAMAGED, f"{_they(first, last)} cannot be read, {problem}", **place))
-        # Nothing is known of the tree over it, whoever says something of it.
-        claims = list(work.claims)
+        end = (ranges or [(low, high)])[0][0] - 1
+        before = self._up_to(replace(work, without=without), end) if end >= low else None
+        claims = [claim for claim in work.claims if claim.size > end]
         if "checkpoints" not in without:
-            claims += claimed(self.source.checkpoints(low, high), self._keys, findings.append)
-        marks = tuple(Mark(claim, (), is_whole=False) for claim in claims)
-        return SpanReport(work.span, 0, 0, (bytes(32),), is_whole=False, marks=marks, findings=tuple(findings))
+            claims += claimed(self.source.checkpoints(end + 1, high), self._keys, findings.append)
+        # Beyond there nothing is known of the tree, whoever says something of it.
+        marks = [Mark(claim, (), is_whole=False) for claim in claims]
+        if before is not None:
+            marks = [*before.marks, *marks]
+            findings = [*before.findings, *findings]
+        events, total = (before.events, before.total) if before is not None else (0, 0)
+        edge = (bytes(32),)
+        return SpanReport(work.span, events, total, edge, is_whole=False, marks=tuple(marks), findings=tuple(findings))
+
+    def _up_to(self, work: SpanWork, end: int) -> SpanReport:
+        """What the beginning of a span comes to, which can be read."""
+        claims = tuple(claim for claim in work.claims if claim.size <= end)
+        report = done(self.source, replace(work, last=end, claims=claims), self._keys)
+        assert isinstance(report, SpanReport), "a span makes a report on a span"
+        return report
 
     def _unreadable_tables(
         self, questions: Mapping[str, Callable[[], object]], without: tuple[str, ...], place: str
