@@ -12,9 +12,12 @@ from typing import IO, Final
 
 import typer
 
+from heptalog.cli.commands.audit import audit
+from heptalog.cli.commands.bundle import bundle
 from heptalog.cli.commands.diff import diff
 from heptalog.cli.commands.export import export
 from heptalog.cli.commands.games import games
+from heptalog.cli.commands.keygen import keygen
 from heptalog.cli.commands.replay import replay
 from heptalog.cli.commands.sql import sql
 from heptalog.cli.commands.verify import verify
@@ -45,7 +48,14 @@ _QUESTION: Final = (
 def demonstrate(folder: Path, seed: int) -> Exit:
     """Do all of it in this folder."""
     database = folder / "demo.duckdb"
-    with _server(database, folder / "server.log") as address:
+    key, public = folder / "demo.key", folder / "demo.pub"
+    if not key.exists():
+        _title("A key, with which the server will sign the root of its log")
+        _run(
+            lambda: keygen("demo.example/log", out=key, public=public),
+            f"keygen demo.example/log --out {key} --public {public}",
+        )
+    with _server(database, key, folder / "server.log") as address:
         server = f"grpc://{address}"
         _title(f"A server listens on {address}, over {database}")
         with Connections() as connections:
@@ -70,15 +80,21 @@ def demonstrate(folder: Path, seed: int) -> Exit:
         _run(lambda: export(f"{server}#{up}", out=file), f"export {server}#{up} --out {file}", is_set_apart=True)
     _title("The server has stopped; the file and the database hold the same game")
     _run(lambda: diff(str(file), f"{database}#{up}", envelope=True), f"diff {file} {database}#{up} --envelope")
+    proof = folder / f"{up}.bundle"
+    _title("The game and its proof in one file, for anybody who has the public key")
+    _run(lambda: bundle(f"{database}#{up}", out=proof), f"bundle {database}#{up} --out {proof}")
+    _run(lambda: verify([str(proof)], keys=[str(public)]), f"verify {proof} --key {public}", is_set_apart=True)
+    _title("Every stored byte again, up to the signed root")
+    _run(lambda: audit(str(database), key=[str(public)], no_state=True), f"audit {database} --key {public} --no-state")
     _title("Who has won what?")
     _run(lambda: sql(database, _QUESTION), f'sql {database} "{_QUESTION}"')
     return Exit.FINE
 
 
 @contextmanager
-def _server(database: Path, log: Path) -> Iterator[str]:
+def _server(database: Path, key: Path, log: Path) -> Iterator[str]:
     """A server in a process of its own, by its address; it must end by itself, and well."""
-    command = [sys.executable, "-P", "-m", "heptalog.cli", "serve", str(database), "--port", "0"]
+    command = [sys.executable, "-P", "-m", "heptalog.cli", "serve", str(database), "--port", "0", "--key", str(key)]
     with (
         log.open("wb") as talk,
         # Our own program, with arguments of our own making.

@@ -22,7 +22,7 @@ def demo(into: IntoOption = None, seed: SeedOption = 7) -> Exit:
     """Show the whole program at work.
 
     Starts a real server on a free port, records a game of each kind through gRPC, replays one, verifies all, compares
-    two, stops the server, and asks the database a question in SQL.
+    two, stops the server, proves one to who has only a public key, audits the log, and asks it a question in SQL.
     """
     from contextlib import nullcontext
     from tempfile import TemporaryDirectory
