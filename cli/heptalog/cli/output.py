@@ -9,6 +9,8 @@ from typing import Any, Final, Literal, Self
 
 import msgspec
 
+from heptalog.cli.options import Format
+
 _encoder: Final = msgspec.json.Encoder()
 # Wider than any line: what reads a pipe wants each row on one line.
 _WIDTH_OF_A_PIPE: Final = 10_000
@@ -46,6 +48,15 @@ def write_bytes(data: bytes) -> None:
 def write_json(value: Any) -> None:
     """A whole document, for eyes too."""
     write_bytes(msgspec.json.format(_encoder.encode(value), indent=2) + b"\n")
+
+
+def write_document(document: Any, format_: Format) -> None:
+    """One document as it is asked for: for eyes too, or as one line."""
+    if format_ is Format.JSON:
+        write_json(document)
+    else:
+        with Objects(is_list=False) as out:
+            out.write(document)
 
 
 class Objects:

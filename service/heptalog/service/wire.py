@@ -166,7 +166,7 @@ def entry_of(message: games_pb2.Game) -> GameEntry:
         ruleset=message.ruleset,
         rules_version=message.rules_version,
         started=_started_of(message.started),
-        created_at=_nanoseconds(message.created_at),
+        created_at=nanoseconds(message.created_at),
         status=next(status for status, number in _STATUSES.items() if number == message.status),
         head=head_of(message.head),
     )
@@ -229,8 +229,8 @@ def filter_of(request: games_pb2.ListGamesRequest) -> GameFilter:
         player_id=request.player_id,
         tournament=request.tournament,
         status=status,
-        created_from=_nanoseconds(request.created_from),
-        created_before=_nanoseconds(request.created_before),
+        created_from=nanoseconds(request.created_from),
+        created_before=nanoseconds(request.created_before),
     )
 
 
@@ -298,5 +298,6 @@ def consistency_of(message: audit_pb2.GetConsistencyProofResponse) -> Proof:
     return Proof(message.second_size, tuple(message.hashes), checkpoint)
 
 
-def _nanoseconds(time: Timestamp) -> int:
+def nanoseconds(time: Timestamp) -> int:
+    """A protobuf time in nanoseconds since 1970 UTC."""
     return time.seconds * codec.SECOND + time.nanos

@@ -44,7 +44,7 @@ def backup(
 
     from heptalog.cli.backups import keys_of, lines_of_backup, source_named
     from heptalog.cli.connections import Connections, shown
-    from heptalog.cli.output import Objects, counting, write_json, write_lines
+    from heptalog.cli.output import counting, write_document, write_lines
     from heptalog.service.backup.taking import take
 
     keys = keys_of(key)
@@ -56,9 +56,6 @@ def backup(
         complain("no checkpoint is signed yet, so there was nothing to hold against a key")
     if format_ is Format.TEXT:
         write_lines(lines_of_backup(taken))
-    elif format_ is Format.JSON:
-        write_json(taken)
     else:
-        with Objects(is_list=False) as out:
-            out.write(taken)
+        write_document(taken, format_)
     return Exit.FINE

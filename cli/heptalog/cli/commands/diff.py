@@ -1,6 +1,6 @@
 """`heptalog diff`: where two games part, or one game under other options."""
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -57,7 +57,7 @@ def diff(
 def _compared(left: "Game", right: "Game", connections: "Connections", format_: Format, *, with_envelope: bool) -> Exit:
     from heptalog.cli.comparing import difference_json, difference_text
     from heptalog.cli.examine import loaded
-    from heptalog.cli.output import write_lines
+    from heptalog.cli.output import write_document, write_lines
     from heptalog.replay.diff import diff as compare
 
     left_events, left_verdict = loaded(left, connections)
@@ -69,7 +69,7 @@ def _compared(left: "Game", right: "Game", connections: "Connections", format_: 
     if format_ is Format.TEXT:
         write_lines(difference_text(difference, verdicts, (left_events, right_events)))
     else:
-        _write(difference_json(difference, verdicts), format_)
+        write_document(difference_json(difference, verdicts), format_)
     is_same = difference.is_same and left_verdict.ok and right_verdict.ok
     return Exit.FINE if is_same else Exit.FINDING
 
@@ -77,7 +77,7 @@ def _compared(left: "Game", right: "Game", connections: "Connections", format_: 
 def _under_options(game: "Game", texts: list[str], connections: "Connections", format_: Format) -> Exit:
     from heptalog.cli.comparing import alternative_json, alternative_text, options_under
     from heptalog.cli.examine import loaded
-    from heptalog.cli.output import write_lines
+    from heptalog.cli.output import write_document, write_lines
     from heptalog.replay.alternative import under
     from heptalog.replay.errors import Refused
     from heptalog.replay.events import GameStarted
@@ -96,7 +96,7 @@ def _under_options(game: "Game", texts: list[str], connections: "Connections", f
     if format_ is Format.TEXT:
         write_lines(alternative_text(alternative, started, options, verdict, events))
     else:
-        _write(alternative_json(alternative, started, options, verdict), format_)
+        write_document(alternative_json(alternative, started, options, verdict), format_)
     return Exit.FINE if alternative.is_same else Exit.FINDING
 
 
@@ -108,13 +108,3 @@ def _told(verdicts: tuple["Verdict", ...]) -> Exit:
         if not verdict.ok:
             complain(finding_text(verdict))
     return max((verdict.exit for verdict in verdicts), default=Exit.FINE)
-
-
-def _write(document: Any, format_: Format) -> None:
-    from heptalog.cli.output import Objects, write_json
-
-    if format_ is Format.JSON:
-        write_json(document)
-    else:
-        with Objects(is_list=False) as out:
-            out.write(document)

@@ -41,7 +41,7 @@ def doctor(
     Exit code 0: it opens; 1: something is wrong; 3: it cannot be seen.
     """
     from heptalog.cli.doctoring import exit_of, report_lines, report_of
-    from heptalog.cli.output import Objects, write_json, write_lines
+    from heptalog.cli.output import write_document, write_lines
     from heptalog.cli.sizes import size_of
     from heptalog.service.store.diagnosis import diagnosed
 
@@ -49,11 +49,8 @@ def doctor(
     report = report_of(diagnosis)
     if format_ is Format.TEXT:
         write_lines(report_lines(report))
-    elif format_ is Format.JSON:
-        write_json(report)
     else:
-        with Objects(is_list=False) as out:
-            out.write(report)
+        write_document(report, format_)
     return _accepted(database, diagnosis, is_asked=not yes) if accept else exit_of(diagnosis)
 
 

@@ -49,7 +49,7 @@ def restore(
     import time
 
     from heptalog.cli.backups import keys_of, lines_of_restored
-    from heptalog.cli.output import Objects, counting, write_json, write_lines
+    from heptalog.cli.output import counting, write_document, write_lines
     from heptalog.service.backup import restoring
 
     keys = keys_of(key)
@@ -70,9 +70,6 @@ def restore(
         complain("there is no signed checkpoint in it, so there was nothing to hold against a key")
     if format_ is Format.TEXT:
         write_lines(lines_of_restored(restored))
-    elif format_ is Format.JSON:
-        write_json(restored)
     else:
-        with Objects(is_list=False) as out:
-            out.write(restored)
+        write_document(restored, format_)
     return Exit.FINDING if restored.bad_games else Exit.FINE

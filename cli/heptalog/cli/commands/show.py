@@ -15,7 +15,7 @@ def show(
     """
     from heptalog.cli.connections import Connections
     from heptalog.cli.examine import step_at
-    from heptalog.cli.output import Objects, write_json, write_lines, write_text
+    from heptalog.cli.output import write_document, write_lines, write_text
     from heptalog.cli.render import standing_text, table_text, view_text
     from heptalog.cli.sources import one_game
     from heptalog.cli.viewers import viewer_named
@@ -28,14 +28,9 @@ def show(
     fold = step.fold
     viewer = viewer_named(as_, fold.started.players)
     view = view_of(fold.rules, fold.state, viewer)
-    document = {"standing": fold.standing(), "view": view}
-    match format_:
-        case Format.JSON:
-            write_json(document)
-        case Format.JSONL:
-            with Objects(is_list=False) as out:
-                out.write(document)
-        case Format.TEXT:
-            write_text(standing_text(step))
-            write_lines(table_text(step) if viewer == ARBITER else ["", *view_text(view, names_of(fold.started))])
+    if format_ is Format.TEXT:
+        write_text(standing_text(step))
+        write_lines(table_text(step) if viewer == ARBITER else ["", *view_text(view, names_of(fold.started))])
+    else:
+        write_document({"standing": fold.standing(), "view": view}, format_)
     return Exit.FINE

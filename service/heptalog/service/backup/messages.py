@@ -1,10 +1,11 @@
 """Between the messages of AdminService.Backup and the parts of a backup, both ways side by side."""
 
-from heptalog.replay.codec import SECOND, timestamp
+from heptalog.replay.codec import timestamp
 from heptalog.replay.errors import Code, Unavailable
 from heptalog.service.backup.parts import Checkpoints, Events, Have, Moment, Part, Refusals
-from heptalog.service.store import Checkpoint, Refusal
-from heptalog.v1 import admin_pb2, audit_pb2
+from heptalog.service.store import Refusal
+from heptalog.service.wire import checkpoint_message, checkpoint_of, nanoseconds
+from heptalog.v1 import admin_pb2
 
 
 def backup_request(have: Have) -> admin_pb2.BackupRequest:
@@ -31,7 +32,7 @@ def part_message(part: Part) -> admin_pb2.BackupResponse:
             events = admin_pb2.BackupEvents(first_position=first_position, records=records)
             return admin_pb2.BackupResponse(events=events)
         case Checkpoints(checkpoints):
-            notes = [audit_pb2.Checkpoint(size=one.size, note=one.note) for one in checkpoints]
+            notes = [checkpoint_message(checkpoint) for checkpoint in checkpoints]
             return admin_pb2.BackupResponse(checkpoints=admin_pb2.BackupCheckpoints(checkpoints=notes))
         case Refusals(refusals):
             messages = [_refusal_message(refusal) for refusal in refusals]
@@ -47,7 +48,7 @@ def part_of(message: admin_pb2.BackupResponse) -> Part:
         case "events":
             return Events(message.events.first_position, tuple(message.events.records))
         case "checkpoints":
-            return Checkpoints(tuple(Checkpoint(one.size, one.note) for one in message.checkpoints.checkpoints))
+            return Checkpoints(tuple(map(checkpoint_of, message.checkpoints.checkpoints)))
         case "refusals":
             return Refusals(tuple(map(_refusal_of, message.refusals.refusals)))
         case _:
@@ -71,7 +72,7 @@ def _refusal_of(message: admin_pb2.Refusal) -> Refusal:
     return Refusal(
         message.game_id,
         message.sequence,
-        message.refused_at.seconds * SECOND + message.refused_at.nanos,
+        nanoseconds(message.refused_at),
         message.recorded_by,
         message.kind,
         message.code,
