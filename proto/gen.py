@@ -11,7 +11,7 @@ from grpc_tools import protoc
 
 ROOT = Path(__file__).parent
 PACKAGE = Path("heptalog/v1")
-SERVICES = ("admin.proto", "audit.proto", "games.proto", "log.proto")
+SERVICES = ("admin.proto", "audit.proto", "games.proto", "log.proto", "query.proto")
 
 
 def generate(out: Path) -> None:

@@ -12,7 +12,7 @@ ROOT = Path(__file__).parent.parent
 ROOTS = ("proto", "replay", "service", "cli", "analytics")
 ARROWS = {
     "replay": {"replay"},
-    "service": {"replay", "service", "v1"},
+    "service": {"replay", "analytics", "service", "v1"},
     "analytics": {"replay", "analytics"},
     "cli": {"replay", "service", "analytics", "cli"},
 }
@@ -28,6 +28,7 @@ KNOW_THE_WIRE = {
     "service/heptalog/service/client/synchronous.py",
     "service/heptalog/service/games.py",
     "service/heptalog/service/log.py",
+    "service/heptalog/service/query.py",
     "service/heptalog/service/server.py",
     "service/heptalog/service/wire.py",
 }

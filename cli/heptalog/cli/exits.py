@@ -30,7 +30,7 @@ def exit_of_code(code: "Code") -> Exit:
     """The exit code that a code of the game file or the service stands for."""
     from heptalog.replay.errors import KINDS, Code, NotFound, Unavailable
 
-    if code in (Code.POSITION_AFTER_HEAD, Code.KEY_INVALID):
+    if code in (Code.POSITION_AFTER_HEAD, Code.KEY_INVALID, Code.QUERY_INVALID, Code.VIEW_UNKNOWN):
         return Exit.WRONG_USE
     return Exit.UNREACHABLE if code in KINDS[Unavailable] | KINDS[NotFound] else Exit.FINDING
 

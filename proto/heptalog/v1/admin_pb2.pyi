@@ -244,3 +244,46 @@ class BackupCheckpoints(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___BackupCheckpoints: _TypeAlias = BackupCheckpoints  # noqa: Y015
+
+@_typing.final
+class RebuildTablesRequest(_message.Message):
+    """RebuildTablesRequest asks for tables made anew."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RebuildTablesRequest: _TypeAlias = RebuildTablesRequest  # noqa: Y015
+
+@_typing.final
+class RebuildTablesResponse(_message.Message):
+    """RebuildTablesResponse tells how far it has come; at the last one the new tables answer."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    POSITION_FIELD_NUMBER: _builtins.int
+    HEAD_FIELD_NUMBER: _builtins.int
+    position: _builtins.int
+    """The position up to which events are in the new tables."""
+    head: _builtins.int
+    """The position of the last event."""
+    def __init__(
+        self,
+        *,
+        position: _builtins.int = ...,
+        head: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["head", b"head", "position", b"position"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RebuildTablesResponse: _TypeAlias = RebuildTablesResponse  # noqa: Y015

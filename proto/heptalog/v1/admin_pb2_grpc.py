@@ -40,6 +40,11 @@ class AdminServiceStub(object):
                 request_serializer=heptalog_dot_v1_dot_admin__pb2.BackupRequest.SerializeToString,
                 response_deserializer=heptalog_dot_v1_dot_admin__pb2.BackupResponse.FromString,
                 _registered_method=True)
+        self.RebuildTables = channel.unary_stream(
+                '/heptalog.v1.AdminService/RebuildTables',
+                request_serializer=heptalog_dot_v1_dot_admin__pb2.RebuildTablesRequest.SerializeToString,
+                response_deserializer=heptalog_dot_v1_dot_admin__pb2.RebuildTablesResponse.FromString,
+                _registered_method=True)
 
 
 class AdminServiceServicer(object):
@@ -53,6 +58,13 @@ class AdminServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def RebuildTables(self, request, context):
+        """RebuildTables makes the tables of QueryService anew from the events; the old ones answer until it is done.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_AdminServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -60,6 +72,11 @@ def add_AdminServiceServicer_to_server(servicer, server):
                     servicer.Backup,
                     request_deserializer=heptalog_dot_v1_dot_admin__pb2.BackupRequest.FromString,
                     response_serializer=heptalog_dot_v1_dot_admin__pb2.BackupResponse.SerializeToString,
+            ),
+            'RebuildTables': grpc.unary_stream_rpc_method_handler(
+                    servicer.RebuildTables,
+                    request_deserializer=heptalog_dot_v1_dot_admin__pb2.RebuildTablesRequest.FromString,
+                    response_serializer=heptalog_dot_v1_dot_admin__pb2.RebuildTablesResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -90,6 +107,33 @@ class AdminService(object):
             '/heptalog.v1.AdminService/Backup',
             heptalog_dot_v1_dot_admin__pb2.BackupRequest.SerializeToString,
             heptalog_dot_v1_dot_admin__pb2.BackupResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RebuildTables(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_stream(
+            request,
+            target,
+            '/heptalog.v1.AdminService/RebuildTables',
+            heptalog_dot_v1_dot_admin__pb2.RebuildTablesRequest.SerializeToString,
+            heptalog_dot_v1_dot_admin__pb2.RebuildTablesResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -35,6 +35,8 @@ class AdminServiceStub:
     def __new__(cls, channel: _aio.Channel) -> AdminServiceAsyncStub: ...
     Backup: _grpc.UnaryStreamMultiCallable[_admin_pb2.BackupRequest, _admin_pb2.BackupResponse]
     """Backup streams everything that was recorded after the given places, as one moment of the log."""
+    RebuildTables: _grpc.UnaryStreamMultiCallable[_admin_pb2.RebuildTablesRequest, _admin_pb2.RebuildTablesResponse]
+    """RebuildTables makes the tables of QueryService anew from the events; the old ones answer until it is done."""
 
 @_typing.type_check_only
 class AdminServiceAsyncStub(AdminServiceStub):
@@ -43,6 +45,8 @@ class AdminServiceAsyncStub(AdminServiceStub):
     def __init__(self, channel: _aio.Channel) -> None: ...
     Backup: _aio.UnaryStreamMultiCallable[_admin_pb2.BackupRequest, _admin_pb2.BackupResponse]  # type: ignore[assignment]
     """Backup streams everything that was recorded after the given places, as one moment of the log."""
+    RebuildTables: _aio.UnaryStreamMultiCallable[_admin_pb2.RebuildTablesRequest, _admin_pb2.RebuildTablesResponse]  # type: ignore[assignment]
+    """RebuildTables makes the tables of QueryService anew from the events; the old ones answer until it is done."""
 
 class AdminServiceServicer(metaclass=_abc_1.ABCMeta):
     """AdminService is for operators."""
@@ -54,5 +58,13 @@ class AdminServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_abc.Iterator[_admin_pb2.BackupResponse], _abc.AsyncIterator[_admin_pb2.BackupResponse]]:
         """Backup streams everything that was recorded after the given places, as one moment of the log."""
+
+    @_abc_1.abstractmethod
+    def RebuildTables(
+        self,
+        request: _admin_pb2.RebuildTablesRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_abc.Iterator[_admin_pb2.RebuildTablesResponse], _abc.AsyncIterator[_admin_pb2.RebuildTablesResponse]]:
+        """RebuildTables makes the tables of QueryService anew from the events; the old ones answer until it is done."""
 
 def add_AdminServiceServicer_to_server(servicer: AdminServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

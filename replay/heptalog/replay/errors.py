@@ -66,6 +66,7 @@ class Code(StrEnum):
     NOTE_INVALID = "NOTE_INVALID"
     BUNDLE_INVALID = "BUNDLE_INVALID"
     KEY_INVALID = "KEY_INVALID"
+    QUERY_INVALID = "QUERY_INVALID"
     # The evidence.
     VALUE_SEALED = "VALUE_SEALED"
     SEAL_BROKEN = "SEAL_BROKEN"
@@ -84,6 +85,8 @@ class Code(StrEnum):
     HEAD_MISSING = "HEAD_MISSING"
     BACKUP_DIFFERS = "BACKUP_DIFFERS"
     BACKUP_DAMAGED = "BACKUP_DAMAGED"
+    TABLES_DIFFER = "TABLES_DIFFER"
+    EXPORT_DAMAGED = "EXPORT_DAMAGED"
     # The log.
     SEQUENCE_MISMATCH = "SEQUENCE_MISMATCH"
     EVENT_ID_REUSED = "EVENT_ID_REUSED"
@@ -92,12 +95,15 @@ class Code(StrEnum):
     GAME_NOT_FOUND = "GAME_NOT_FOUND"
     CHECKPOINT_NOT_FOUND = "CHECKPOINT_NOT_FOUND"
     POSITION_AFTER_HEAD = "POSITION_AFTER_HEAD"
+    VIEW_UNKNOWN = "VIEW_UNKNOWN"
+    TOURNAMENT_UNKNOWN = "TOURNAMENT_UNKNOWN"
     # The surroundings.
     SOURCE_NOT_FOUND = "SOURCE_NOT_FOUND"
     SOURCE_UNREADABLE = "SOURCE_UNREADABLE"
     DATABASE_LOCKED = "DATABASE_LOCKED"
     DATABASE_FOREIGN = "DATABASE_FOREIGN"
     DATABASE_NEWER = "DATABASE_NEWER"
+    EXPORT_FOREIGN = "EXPORT_FOREIGN"
     RECORD_NEWER = "RECORD_NEWER"
     KEY_MISSING = "KEY_MISSING"
     PORT_IN_USE = "PORT_IN_USE"
@@ -107,6 +113,11 @@ class Code(StrEnum):
     DRAINING = "DRAINING"
     OVERLOADED = "OVERLOADED"
     DISK_RESERVE = "DISK_RESERVE"
+    TABLES_BEHIND = "TABLES_BEHIND"
+    QUERY_TOO_LONG = "QUERY_TOO_LONG"
+    QUERY_TOO_LARGE = "QUERY_TOO_LARGE"
+    RESULT_TOO_LARGE = "RESULT_TOO_LARGE"
+    QUERY_FAILED = "QUERY_FAILED"
     WRITE_FAILED = "WRITE_FAILED"
 
 
@@ -176,11 +187,11 @@ def _between(first: Code, last: Code) -> frozenset[Code]:
 KINDS: Final[Mapping[type[HeptalogError], frozenset[Code]]] = MappingProxyType(
     {
         Refused: _between(Code.NOT_YOUR_TURN, Code.SEAL_MISSING),
-        Malformed: _between(Code.NOT_JSON, Code.KEY_INVALID),
+        Malformed: _between(Code.NOT_JSON, Code.QUERY_INVALID),
         Redacted: frozenset({Code.VALUE_SEALED}),
-        Corrupt: _between(Code.SEAL_BROKEN, Code.BACKUP_DAMAGED),
+        Corrupt: _between(Code.SEAL_BROKEN, Code.EXPORT_DAMAGED),
         Conflict: _between(Code.SEQUENCE_MISMATCH, Code.GAME_EXISTS),
-        NotFound: _between(Code.GAME_NOT_FOUND, Code.POSITION_AFTER_HEAD),
+        NotFound: _between(Code.GAME_NOT_FOUND, Code.TOURNAMENT_UNKNOWN),
         Unavailable: _between(Code.SOURCE_NOT_FOUND, Code.WRITE_FAILED),
     }
 )

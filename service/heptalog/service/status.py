@@ -62,6 +62,10 @@ _CODES: Final[Mapping[Code, grpc.StatusCode]] = MappingProxyType(
         Code.RECORD_NEWER: grpc.StatusCode.UNIMPLEMENTED,
         Code.KEY_MISSING: grpc.StatusCode.FAILED_PRECONDITION,
         Code.DEADLINE_PASSED: grpc.StatusCode.DEADLINE_EXCEEDED,
+        Code.QUERY_TOO_LONG: grpc.StatusCode.DEADLINE_EXCEEDED,
+        Code.QUERY_TOO_LARGE: grpc.StatusCode.RESOURCE_EXHAUSTED,
+        Code.RESULT_TOO_LARGE: grpc.StatusCode.RESOURCE_EXHAUSTED,
+        Code.QUERY_FAILED: grpc.StatusCode.INTERNAL,
     }
 )
 # The other way round, for a status without details: what a proxy or gRPC itself says.
