@@ -1,207 +1,223 @@
-"""Each view against its oracle: the same answer from the fold, in a few lines of Python."""
+"""Each view against its oracle: the same answer from folds, in a few lines of Python."""
 
-from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime, timedelta
+import re
+from collections.abc import Sequence
 from functools import cache
-from pathlib import Path
-from random import Random
 from typing import Any
 
 import duckdb
+import pyarrow
 import pytest
 from msgspec.json import decode
 
-from heptalog.analytics.views import VIEWS, install, statement_of
-from heptalog.replay.events import GameStarted
-from heptalog.replay.fold import Closed
-from heptalog.replay.gamefile import options_given, read_events
-from heptalog.replay.registry import GAMES, rules_of
-from heptalog.service.store import Entry, Head
-from heptalog.service.store.duck import DuckStore
-from heptalog.service.store.migrate import open_database
-from tests.support.recording import batches_of, entries_of, fold_of, recorded_game
+from heptalog.analytics.asking import Workers
+from heptalog.analytics.keeping import segments
+from heptalog.analytics.projecting.arrow import arrow_table, arrow_tables
+from heptalog.analytics.projecting.game import project
+from heptalog.analytics.snapshots import Part, Snapshot, attach
+from heptalog.analytics.tables import TABLES, create
+from heptalog.analytics.views import VIEWS, Entry, View, dictionary, install, statement_of
+from tests.analytics import given_games, oracles_cards, oracles_log, oracles_results, oracles_rounds, oracles_tiles
+from tests.analytics.asking import asked
+from tests.analytics.histories import histories
+from tests.analytics.oracles import ORACLES, Row
 
-SHARED = Path(__file__).parents[3] / "shared" / "games"
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-
-Row = dict[str, Any]
+SOURCES = ("golden", "generated", "shared")
+EACH_VIEW = pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.name)
+# Every oracle is in one of these.
+FILES = (oracles_cards, oracles_log, oracles_results, oracles_rounds, oracles_tiles)
 
 
 @cache
-def generated() -> list[list[Entry]]:
-    """Games that are running, won, closed and reopened, in and out of tournaments."""
-    return [
-        recorded_game(
-            rules,
-            seed,
-            tournament=("", "Seven Days")[seed % 2],
-            table=("", "one", "two")[seed % 3],
-            event_count_max=(2_000, 2_000, 40)[seed % 3],
-            ruling_rate=(0.0, 0.02)[seed // 3 % 2],
-        )
-        for rules in GAMES
-        for seed in range(12)
+def rows_of(source: str) -> dict[str, pyarrow.Table]:
+    """All tables of the games of a source."""
+    games = histories(source)
+    by_name = {table.name: table for table in TABLES}
+    refusals = [
+        (number, each.game_id, each.sequence, each.refused_at // 1000, None, each.kind, each.seat, each.code, each.rule)
+        for number, each in enumerate(oracles_log.refusals_of(games), start=1)
     ]
-
-
-@cache
-def shared() -> list[list[Entry]]:
-    """The recorded games that lie beside the project, where they do."""
-    files = sorted(file for folder in ("", "rulings", "rare") for file in (SHARED / folder).glob("*.jsonl"))
-    games = []
-    for file in files:
-        if not file.name.endswith(".expected.jsonl"):
-            bodies = [event.body for event in read_events(file.read_bytes().splitlines(keepends=True))]
-            games.append(entries_of(bodies, str(file.relative_to(SHARED)), Random(file.name)))
-    return games
-
-
-@pytest.fixture(params=["generated", "shared"])
-def games(request: pytest.FixtureRequest) -> list[list[Entry]]:
-    """Recorded games from one source or the other."""
-    if request.param == "generated":
-        return generated()
-    if not SHARED.exists():
-        pytest.skip("no recorded games beside the project")
-    return shared()
-
-
-@pytest.fixture
-def connection(tmp_path: Path, games: list[list[Entry]]) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A connection, for reading only, to a database of these games, with the views on it."""
-    store = DuckStore(tmp_path / "log.duckdb")
-    answers = store.append([batch for entries in games for batch in batches_of(entries)])
-    assert all(isinstance(answer, Head) for answer in answers)
-    store.close()
-    connection = open_database(tmp_path / "log.duckdb", is_read_only=True)
-    install(connection)
-    yield connection
-    connection.close()
-
-
-def test_games(connection: duckdb.DuckDBPyConnection, games: list[list[Entry]]) -> None:
-    rows = _rows(connection, "SELECT * FROM games ORDER BY created_at, game_id")
-    for row in rows:
-        row["options"] = decode(row["options"])
-    right = [_game(entries) for entries in games]
-    assert rows == sorted(right, key=lambda row: (row["created_at"], row["game_id"]))
-    assert {row["status"] for row in rows} >= {"WON", "CLOSED"}
-
-
-def test_results(connection: duckdb.DuckDBPyConnection, games: list[list[Entry]]) -> None:
-    rows = _rows(connection, "SELECT * FROM results ORDER BY game_id, seat")
-    right = [row for entries in games for row in _results(entries)]
-    assert rows == sorted(right, key=lambda row: (row["game_id"], row["seat"]))
-
-
-def test_both_views_agree(connection: duckdb.DuckDBPyConnection, games: list[list[Entry]]) -> None:
-    rows = _rows(
-        connection,
-        """
-        SELECT games.game_id, winner_ids, coalesce(list(player_id ORDER BY seat) FILTER (has_won), []) AS of_results
-        FROM games JOIN results USING (game_id) GROUP BY ALL
-        """,
-    )
-    assert len(rows) == sum(fold_of(entries).state.over for entries in games)
-    assert [row for row in rows if row["winner_ids"] != row["of_results"]] == []
-
-
-@pytest.mark.parametrize("games", [[]])
-@pytest.mark.usefixtures("games")
-def test_views_of_an_empty_log_are_empty(connection: duckdb.DuckDBPyConnection) -> None:
-    for view in VIEWS:
-        assert _rows(connection, f"SELECT * FROM {view.name}") == []
-
-
-@pytest.mark.parametrize("games", [[]])
-@pytest.mark.usefixtures("games")
-def test_views_can_be_installed_again_and_in_a_read_only_transaction(connection: duckdb.DuckDBPyConnection) -> None:
-    connection.execute("BEGIN TRANSACTION READ ONLY")
-    install(connection)
-    for view in VIEWS:
-        assert _rows(connection, f"SELECT * FROM {view.name}") == []
-
-
-@pytest.mark.parametrize("games", [[]])
-@pytest.mark.usefixtures("games")
-def test_every_view_and_column_is_described(connection: duckdb.DuckDBPyConnection) -> None:
-    columns = connection.execute("""
-        SELECT table_name, column_name, comment FROM duckdb_columns() WHERE database_name = 'temp'
-    """).fetchall()
-    views = connection.execute("""
-        SELECT view_name, comment FROM duckdb_views() WHERE database_name = 'temp' AND NOT internal
-    """).fetchall()
-    assert {name for name, *_ in columns} == {view.name for view in VIEWS}
-    assert [column for column in columns if not column[2]] == []
-    assert sorted(views) == sorted((view.name, view.meaning) for view in VIEWS)
-
-
-def test_views_stand_in_the_order_of_their_needs() -> None:
-    names = [view.name for view in VIEWS]
-    for place, view in enumerate(VIEWS):
-        assert set(view.depends_on) <= set(names[:place])
-        assert len(statement_of(view).splitlines()) <= 80
-
-
-def _game(entries: Sequence[Entry]) -> Row:
-    fold = fold_of(entries)
-    first, last = entries[0].event, entries[-1].event
-    started = fold.started
     return {
-        "game_id": first.game_id,
-        "ruleset": fold.rules.key,
-        "rules_version": fold.rules.version,
-        "tournament": started.tournament or None,
-        "table_name": started.table or None,
-        "players": [{"id": player.id, "name": player.name} for player in started.players],
-        "player_count": len(started.players),
-        "options": options_given(started.rules),
-        "created_at": _time(first.recorded_at),
-        "last_recorded_at": _time(last.recorded_at),
-        "events": len(entries),
-        "status": _status(fold.state),
-        "winners": list(fold.state.winners),
-        "winner_ids": [started.players[seat].id for seat in fold.state.winners],
+        **arrow_tables(project(game.placed) for game in games),
+        "refusals": arrow_table(by_name["refusals"], refusals),
+        "rating_changes": arrow_table(by_name["rating_changes"], oracles_log.rating_changes_of(games)),
     }
 
 
-def _results(entries: Sequence[Entry]) -> Iterator[Row]:
-    fold = fold_of(entries)
-    if not fold.state.over:
-        return
-    started = entries[0].event.body
-    assert isinstance(started, GameStarted)
-    # Remarks may follow the end; what ended it is where the state last became this one.
-    ended = max(sequence for sequence, state in enumerate(fold.states) if not state.over or sequence == 0) + 1
-    for seat, player in enumerate(started.players):
-        side = seat % len(fold.state.scores)
-        yield {
-            "game_id": entries[0].event.game_id,
-            "ruleset": rules_of(started).key,
-            "tournament": started.tournament or None,
-            "table_name": started.table or None,
-            "seat": seat,
-            "player_id": player.id,
-            "player_name": player.name,
-            "side": side,
-            "score": fold.state.scores[side],
-            "has_won": seat in fold.state.winners,
-            "status": _status(fold.state),
-            "ended_at": _time(entries[ended].event.recorded_at),
-        }
+@cache
+def tables_of(source: str) -> duckdb.DuckDBPyConnection:
+    """A database with the tables of a source, and the views on them."""
+    connection = duckdb.connect()
+    connection.execute("SET TimeZone = 'UTC'")
+    create(connection)
+    for name, rows in rows_of(source).items():
+        connection.register("rows", rows)
+        connection.execute(f"INSERT INTO {name} SELECT * FROM rows")
+    connection.unregister("rows")
+    install(connection)
+    return connection
 
 
-def _status(state: Any) -> str:
-    if not state.over:
-        return "RUNNING"
-    return "CLOSED" if isinstance(state, Closed) else "WON"
+@pytest.fixture(params=SOURCES)
+def source(request: pytest.FixtureRequest) -> str:
+    """Where the games come from."""
+    if request.param == "shared" and not given_games.SHARED.exists():
+        pytest.skip("no recorded games beside the project")
+    return str(request.param)
 
 
-def _time(nanoseconds: int) -> datetime:
-    return EPOCH + timedelta(microseconds=nanoseconds // 1000)
+@EACH_VIEW
+def test_a_view_says_what_the_folds_say(view: View, source: str) -> None:
+    rows = _asked(tables_of(source), view)
+    right = list(ORACLES[view.name](histories(source)))
+    assert _in_order(rows) == [_nearly(row) for row in _in_order(right)]
 
 
-def _rows(connection: duckdb.DuckDBPyConnection, question: str) -> list[Row]:
-    answer = connection.execute(question)
+@EACH_VIEW
+def test_the_generated_games_have_something_for_every_view(view: View) -> None:
+    assert _asked(tables_of("generated"), view)
+
+
+@EACH_VIEW
+def test_a_view_has_an_oracle(view: View) -> None:
+    assert view.name in ORACLES
+
+
+def test_an_oracle_has_a_view() -> None:
+    assert set(ORACLES) == {view.name for view in VIEWS}
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Snapshot:
+    """The tables of the generated games as files."""
+    folder = tmp_path_factory.mktemp("tables")
+    parts: dict[str, tuple[Part, ...]] = {}
+    for file in segments.write(folder, rows_of("generated"), 1):
+        parts[file.table] = (*parts.get(file.table, ()), Part(str(folder / file.path)))
+    return Snapshot(position=1, refusals=1, folders=(str(folder),), tables=parts)
+
+
+@EACH_VIEW
+def test_a_view_says_the_same_of_files(view: View, kept: Snapshot) -> None:
+    games = histories("generated")
+    if view.name.startswith("refusals"):
+        # Those of running games are held back.
+        games = tuple(game for game in games if game.state.over)
+    with duckdb.connect() as connection:
+        connection.execute("SET TimeZone = 'UTC'")
+        attach(connection, kept)
+        install(connection, [view])
+        rows = _asked(connection, view)
+    assert _in_order(rows) == [_nearly(row) for row in _in_order(list(ORACLES[view.name](games)))]
+
+
+@EACH_VIEW
+def test_a_view_is_answered_in_the_sandbox(view: View, kept: Snapshot, workers: Workers) -> None:
+    rows = asked(workers, f"SELECT * FROM {view.name}", kept)
+    right = tables_of("generated").sql(f"SELECT * FROM {view.name}").to_arrow_table()
+    # Refusals of running games are held back.
+    assert view.name.startswith("refusals") or rows.num_rows == right.num_rows
+    assert rows.schema.names == right.schema.names
+
+
+@EACH_VIEW
+def test_a_view_of_nothing_is_empty(view: View) -> None:
+    with duckdb.connect() as connection:
+        create(connection)
+        install(connection, [view])
+        assert _asked(connection, view) == []
+    with duckdb.connect() as connection:
+        attach(connection, Snapshot(position=0, refusals=0, folders=(), tables={}))
+        connection.execute("SET enable_external_access = false")
+        install(connection, [view])
+        install(connection, [view])
+        assert _asked(connection, view) == []
+
+
+@EACH_VIEW
+def test_a_view_reads_what_it_says_and_what_stands_before_it(view: View) -> None:
+    with duckdb.connect() as connection:
+        question = statement_of(view).partition(" AS\n")[2].removesuffix(";")
+        (parsed,) = connection.execute("SELECT json_serialize_sql(?)", [question]).fetchall()[0]
+    assert _tables_in(decode(parsed)) - _names_made_in(question) == set(view.reads)
+    assert list(view.reads) == sorted(view.reads)
+    before = {table.name for table in TABLES} | {other.name for other in VIEWS[: VIEWS.index(view)]}
+    assert set(view.reads) <= before
+
+
+@EACH_VIEW
+def test_a_view_is_one_statement_that_fits_a_screen_or_two(view: View) -> None:
+    statement = statement_of(view)
+    assert statement.startswith(f"CREATE OR REPLACE VIEW {view.name} AS\n")
+    assert statement.count(";") == statement.endswith(";")
+    assert len(statement.splitlines()) <= 100
+    assert "*" not in statement.replace("count(*)", "").replace(" * ", "")
+
+
+@pytest.mark.parametrize("entry", dictionary(), ids=lambda entry: entry.name)
+def test_everything_in_the_dictionary_is_described(entry: Entry) -> None:
+    assert entry.meaning.endswith(".")
+    assert [column.name for column in entry.columns if not (column.meaning or "").endswith(".")] == []
+    # What adds up is told in types that every reader of Arrow has.
+    assert [column.name for column in entry.columns if "HUGEINT" in column.type or "DECIMAL" in column.type] == []
+
+
+def test_the_dictionary_has_every_table_and_every_view_once() -> None:
+    names = [entry.name for entry in dictionary()]
+    assert names == [*(table.name for table in TABLES), *(view.name for view in VIEWS)]
+    assert len(set(names)) == len(names)
+    assert {entry.name for entry in dictionary() if entry.is_derived} == {view.name for view in VIEWS}
+
+
+def test_the_examples_of_the_dictionary_are_answered() -> None:
+    examples = re.findall(r"```sql\n(.*?)```", (given_games.ROOT / "docs" / "dictionary.md").read_text(), re.DOTALL)
+    assert len(examples) >= 4
+    for example in examples:
+        tables_of("generated").execute(example).fetchall()
+
+
+def test_only_what_is_needed_is_installed() -> None:
+    with duckdb.connect() as connection:
+        create(connection)
+        install(connection, [view for view in VIEWS if view.name == "standings"])
+        names = connection.execute("SELECT view_name FROM duckdb_views() WHERE NOT internal").fetchall()
+    assert sorted(names) == [("results",), ("standings",)]
+
+
+def _tables_in(parsed: Any) -> set[str]:
+    """Every name in a parsed statement that stands for a table."""
+    if isinstance(parsed, list):
+        return {name for part in parsed for name in _tables_in(part)}
+    if not isinstance(parsed, dict):
+        return set()
+    own = {parsed["table_name"]} if parsed.get("type") == "BASE_TABLE" else set()
+    return own | _tables_in(list(parsed.values()))
+
+
+def _names_made_in(question: str) -> set[str]:
+    """The names that a statement gives to its own parts."""
+    return set(re.findall(r"^(?:WITH )?(\w+) AS \($", question, re.MULTILINE))
+
+
+def _asked(connection: duckdb.DuckDBPyConnection, view: View) -> list[Row]:
+    answer = connection.execute(f"SELECT * FROM {view.name}")
     names = [column[0] for column in answer.description or []]
     return [dict(zip(names, row, strict=True)) for row in answer.fetchall()]
+
+
+def _in_order(rows: Sequence[Row]) -> list[Row]:
+    """Rows as a list that two of them can be compared by: ordered by all that is no measurement."""
+    return sorted(
+        rows, key=lambda row: repr([(name, value) for name, value in sorted(row.items()) if _is_exact(value)])
+    )
+
+
+def _is_exact(value: Any) -> bool:
+    return not isinstance(value, float)
+
+
+def _nearly(row: Row) -> Any:
+    """A row in which sums of fractions may be a bit off."""
+    return {
+        name: value if _is_exact(value) else pytest.approx(value, rel=1e-9, abs=1e-6) for name, value in row.items()
+    }

@@ -2,7 +2,7 @@
 
 import re
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import NoneType
 from typing import Any, get_args, get_origin, get_type_hints
@@ -12,6 +12,8 @@ from grpc_tools import protoc
 from msgspec import Struct
 from msgspec.structs import fields
 
+from heptalog.analytics.views import dictionary
+from heptalog.cli.dictionaries import short_type
 from heptalog.replay.errors import Code, error_of
 from heptalog.replay.registry import NEWEST
 from heptalog.replay.rules import AnyRules
@@ -22,7 +24,7 @@ from heptalog.service.status import status_code
 ROOT = Path(__file__).parent.parent.parent
 PROTO = ROOT / "proto"
 FIRST = ("event.proto", "seal.proto")
-SERVICES = ("admin.proto", "audit.proto", "games.proto", "log.proto")
+SERVICES = ("admin.proto", "audit.proto", "games.proto", "log.proto", "query.proto")
 GAMES = sorted(path.name for path in PROTO.glob("heptalog/v1/*.proto") if path.name not in FIRST + SERVICES)
 _MESSAGE, _NESTED_ENUM, _ENUM_VALUE, _FIELD = 4, 4, 2, 2
 
@@ -136,8 +138,31 @@ def _types_in(annotation: Any) -> Iterator[type]:
         yield annotation
 
 
+def tables_and_views() -> str:
+    """Every table and view, with what its columns mean."""
+    return "\n".join(line for is_derived in (False, True) for line in _entries(is_derived=is_derived))
+
+
+def _entries(*, is_derived: bool) -> Iterator[str]:
+    yield "## Views\n" if is_derived else "## Tables\n"
+    for entry in dictionary():
+        if entry.is_derived is not is_derived:
+            continue
+        yield f"### {entry.name}\n"
+        yield f"{entry.meaning}{f' Over {_in_a_row(entry.reads)}.' if entry.reads else ''}\n"
+        yield "| column | type | meaning |\n|---|---|---|"
+        yield from (f"| `{column.name}` | {short_type(column.type)} | {column.meaning} |" for column in entry.columns)
+        yield ""
+
+
+def _in_a_row(names: Sequence[str]) -> str:
+    *others, last = (f"[{name}](#{name})" for name in names)
+    return f"{', '.join(others)}{' and ' if others else ''}{last}"
+
+
 BLOCKS: dict[str, tuple[str, Callable[[], str]]] = {
     "events": ("docs/events.md", events),
     "errors": ("docs/errors.md", errors),
     "views": ("docs/views.md", views),
+    "dictionary": ("docs/dictionary.md", tables_and_views),
 }
