@@ -29,7 +29,14 @@ from tests.support.serving import WAIT_SECONDS, Service
 
 SERVING = health_pb2.HealthCheckResponse.SERVING
 NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
-NAMES = ("", "heptalog.v1.GamesService", "heptalog.v1.LogService", "heptalog.v1.AuditService")
+NAMES = (
+    "",
+    "heptalog.v1.GamesService",
+    "heptalog.v1.LogService",
+    "heptalog.v1.AuditService",
+    "heptalog.v1.AdminService",
+    "heptalog.v1.QueryService",
+)
 
 _SERVE = """
 import asyncio, sys

@@ -5,7 +5,7 @@ import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import count
-from threading import Event, Lock, Thread
+from threading import Event, RLock, Thread
 from typing import Any, Final, Self, TypeVar
 
 import grpc
@@ -90,7 +90,8 @@ class TriedStore:
         self._before: Hold | None = None
         self._after: Hold | None = None
         self._reading: Hold | None = None
-        self._lock = Lock()
+        # A reader that was left in the middle may be collected, and so closed, by whoever holds it.
+        self._lock = RLock()
 
     @property
     def is_broken(self) -> bool:

@@ -58,6 +58,11 @@ class Serving:
     def __exit__(self, *_: object) -> None:
         self.kill()
 
+    @property
+    def number(self) -> int:
+        """The number that the operating system gave it."""
+        return self._process.pid
+
     def listens(self) -> float:
         """Wait until it listens; how many seconds that took. Fails where it ends instead."""
         assert self._process.stdout is not None

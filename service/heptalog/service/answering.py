@@ -82,8 +82,11 @@ class Readers:
         self._gate = Lock()
         self._is_closed = False
 
-    async def run(self, work: Callable[[], T]) -> T:
-        """Do this in a reader's thread. Who is cancelled waits for its end: nothing is closed that is being read."""
+    async def run(self, work: Callable[[], T], hasten: Callable[[], object] | None = None) -> T:
+        """Do this in a reader's thread. Who is cancelled waits for its end: nothing is closed that is being read.
+
+        `hasten` is called in between, where there is a way to bring that end about.
+        """
         with self._gate:
             # A stream that outlives the drain may still come here.
             if self._is_closed:
@@ -92,7 +95,11 @@ class Readers:
         try:
             return await asyncio.shield(future)
         except asyncio.CancelledError:
+            if hasten is not None:
+                hasten()
             await asyncio.wait([future])
+            # However it ended, nobody hears of it any more.
+            _ = future.cancelled() or future.exception()
             raise
 
     def close(self) -> None:

@@ -15,6 +15,7 @@ from heptalog.service.handler import Handler
 from heptalog.service.live import LiveGames
 from heptalog.service.queries import Queries
 from heptalog.service.store import LogStore
+from heptalog.service.tables.tables import Tables
 from heptalog.service.writer import Writer
 
 _log = logging.getLogger(__name__)
@@ -40,7 +41,8 @@ class App:
         handler = Handler(store, live, self.surroundings)
         self.store = store
         self.queries = Queries(store, live)
-        self.writer = Writer(store, live, handler, settings)
+        self.tables = Tables(store, settings) if settings.queries_max else None
+        self.writer = Writer(store, live, handler, settings, None if self.tables is None else self.tables.keeper.tell)
         self.readers = Readers(settings.reader_threads)
         # Signing reads much back and is done one at a time: who waits for it must not keep the others from reading.
         self.signing = Readers(1)
@@ -54,10 +56,18 @@ class App:
     def close(self) -> None:
         """Finish what is queued, sign what is new, then let go of the store."""
         self.writer.drain()
+        self._close_tables()
         self._sign_last()
         self.readers.close()
         self.signing.close()
         self.store.close()
+
+    def _close_tables(self) -> None:
+        if self.tables is not None:
+            try:
+                self.tables.close()
+            except Exception:  # noqa: BLE001  # our own bug there may not keep the log from its end
+                _log.exception("the tables were not closed")
 
     def _sign_last(self) -> None:
         if self.signer is None or self.is_broken:

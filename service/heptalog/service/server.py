@@ -20,6 +20,7 @@ from heptalog.service.config import MESSAGE_SIZE_MAX, Settings
 from heptalog.service.evidence.keys import Keyring
 from heptalog.service.games import GamesServicer
 from heptalog.service.log import LogServicer
+from heptalog.service.query import QueryServicer
 from heptalog.service.store.duck import DuckStore
 from heptalog.service.strict import Decoding
 from heptalog.v1 import (
@@ -31,13 +32,16 @@ from heptalog.v1 import (
     games_pb2_grpc,
     log_pb2,
     log_pb2_grpc,
+    query_pb2,
+    query_pb2_grpc,
 )
 
 _GAMES = games_pb2.DESCRIPTOR.services_by_name["GamesService"].full_name
 _LOG = log_pb2.DESCRIPTOR.services_by_name["LogService"].full_name
 _AUDIT = audit_pb2.DESCRIPTOR.services_by_name["AuditService"].full_name
 _ADMIN = admin_pb2.DESCRIPTOR.services_by_name["AdminService"].full_name
-_NAMES = (_GAMES, _LOG, _AUDIT, _ADMIN)
+_QUERY = query_pb2.DESCRIPTOR.services_by_name["QueryService"].full_name
+_NAMES = (_GAMES, _LOG, _AUDIT, _ADMIN, _QUERY)
 _log = logging.getLogger(__name__)
 
 
@@ -57,7 +61,7 @@ class Server:
                 ("grpc.max_receive_message_length", 4 * MESSAGE_SIZE_MAX),
                 ("grpc.max_send_message_length", MESSAGE_SIZE_MAX),
                 # A client may ping every 30 seconds, with or without calls under way.
-                ("grpc.http2.min_recv_ping_interval_without_data_ms", 20_000),
+                ("grpc.http2.min_ping_interval_without_data_ms", 20_000),
                 ("grpc.keepalive_permit_without_calls", 1),
             ],
             interceptors=(Decoding(),),
@@ -72,9 +76,10 @@ class Server:
         games = GamesServicer(*parts, self._app.surroundings.new_id)
         games_pb2_grpc.add_GamesServiceServicer_to_server(games, self._server)
         log_pb2_grpc.add_LogServiceServicer_to_server(LogServicer(*parts), self._server)
-        admin_pb2_grpc.add_AdminServiceServicer_to_server(
-            AdminServicer(self._app.store, self._app.readers), self._server
-        )
+        admin = AdminServicer(self._app.store, self._app.tables, self._app.readers)
+        admin_pb2_grpc.add_AdminServiceServicer_to_server(admin, self._server)
+        query = QueryServicer(self._app.tables, self._app.readers)
+        query_pb2_grpc.add_QueryServiceServicer_to_server(query, self._server)
         audit_pb2_grpc.add_AuditServiceServicer_to_server(AuditServicer(self._app), self._server)
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
         reflection.enable_server_reflection((*_NAMES, health.SERVICE_NAME, reflection.SERVICE_NAME), self._server)
@@ -99,8 +104,17 @@ class Server:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def _watch(self) -> None:
-        """Say NOT_SERVING once something can work no longer; nothing but a new start mends it."""
+        """Say NOT_SERVING once something can work no longer; nothing but a new start mends it.
+
+        Of questions it is said for as long as no tables can be kept.
+        """
+        tables, is_told = self._app.tables, None
         while not self._app.is_broken:
+            can_answer = tables is not None and not tables.is_failing
+            if can_answer is not is_told:
+                statuses = health_pb2.HealthCheckResponse
+                await self._health.set(_QUERY, statuses.SERVING if can_answer else statuses.NOT_SERVING)
+                is_told = can_answer
             await asyncio.sleep(self._settings.health_seconds)
         await self._tell(health_pb2.HealthCheckResponse.NOT_SERVING)
 

@@ -6,17 +6,20 @@ from typing import Final
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from heptalog.replay import codec
-from heptalog.replay.errors import Code, HeptalogError, Malformed
+from heptalog.replay.errors import Code, HeptalogError, Malformed, Unavailable
 from heptalog.replay.events import UNSET, Event, GameStarted, Options, Player, Tag
 from heptalog.replay.evidence.chain import HASH_SIZE
 from heptalog.replay.fold import Standing
 from heptalog.replay.rules import ARBITER, PUBLIC, Viewer
 from heptalog.service.appends import Append, Receipt, placed
+from heptalog.service.asked import Finished, Part, Question, Rebuilding, Started, View, ViewColumn
 from heptalog.service.config import EVENT_SIZE_MAX, EVENTS_PER_APPEND_MAX
 from heptalog.service.evidence.proofs import Proof
 from heptalog.service.store import NO_GAME, Checkpoint, GameEntry, GameFilter, Head, Status, Stored
-from heptalog.v1 import audit_pb2, event_pb2, games_pb2, log_pb2
+from heptalog.v1 import admin_pb2, audit_pb2, event_pb2, games_pb2, log_pb2, query_pb2
 
+# A year: nobody waits so long, and a time that does not end is none.
+_SECONDS_MAX: Final = 366 * 86_400
 _STATUSES: Final = MappingProxyType(
     {
         Status.RUNNING: games_pb2.GAME_STATUS_RUNNING,
@@ -301,3 +304,82 @@ def consistency_of(message: audit_pb2.GetConsistencyProofResponse) -> Proof:
 def nanoseconds(time: Timestamp) -> int:
     """A protobuf time in nanoseconds since 1970 UTC."""
     return time.seconds * codec.SECOND + time.nanos
+
+
+# Questions, their answers and the dictionary.
+
+
+def query_request(question: Question) -> query_pb2.QueryRequest:
+    """The request that asks. Raises Malformed for a time that is none."""
+    request = query_pb2.QueryRequest(sql=question.sql, rows_max=question.rows_max)
+    if question.seconds is not None:
+        if not 0 < question.seconds < _SECONDS_MAX:
+            raise _timeout_invalid()
+        request.timeout.FromNanoseconds(int(question.seconds * codec.SECOND))
+    return request
+
+
+def question_of(request: query_pb2.QueryRequest) -> Question:
+    """What a request asks. Raises Malformed for a time that is none."""
+    rows_max = request.rows_max if request.HasField("rows_max") else None
+    if not request.HasField("timeout"):
+        return Question(request.sql, rows_max)
+    seconds = request.timeout.seconds + request.timeout.nanos / codec.SECOND
+    if not 0 < seconds < _SECONDS_MAX:
+        raise _timeout_invalid()
+    return Question(request.sql, rows_max, seconds)
+
+
+def _timeout_invalid() -> Malformed:
+    return Malformed(Code.FIELD_INVALID, rule="api", field="timeout", problem="not a time that anybody waits")
+
+
+def part_message(part: Part) -> query_pb2.QueryResponse:
+    """A part of an answer as a message."""
+    match part:
+        case Started(position=position):
+            return query_pb2.QueryResponse(started=query_pb2.QueryStarted(position=position))
+        case Finished(rows=rows):
+            return query_pb2.QueryResponse(done=query_pb2.QueryDone(rows=rows))
+        case _:
+            return query_pb2.QueryResponse(arrow=part)
+
+
+def part_of(message: query_pb2.QueryResponse) -> Part:
+    """A part of an answer. Raises Unavailable where it is none that is known here: then there is no answer."""
+    match message.WhichOneof("part"):
+        case "started":
+            return Started(message.started.position)
+        case "arrow":
+            return message.arrow
+        case "done":
+            return Finished(message.done.rows)
+        case _:
+            raise Unavailable(Code.QUERY_FAILED, rule="api", problem="a part of the answer has no meaning here")
+
+
+def view_message(view: View) -> query_pb2.View:
+    """A table or a view as a message."""
+    columns = [
+        query_pb2.ViewColumn(name=column.name, type=column.type, meaning=column.meaning, values=column.values)
+        for column in view.columns
+    ]
+    return query_pb2.View(name=view.name, meaning=view.meaning, columns=columns, derived=view.is_derived)
+
+
+def view_of(message: query_pb2.View) -> View:
+    """A table or a view."""
+    columns = tuple(
+        ViewColumn(column.name, column.type, column.meaning, tuple(column.values)) for column in message.columns
+    )
+    return View(message.name, message.meaning, columns, message.derived)
+
+
+def rebuilding_message(rebuilding: Rebuilding) -> admin_pb2.RebuildTablesResponse:
+    """How far the tables are as a message."""
+    return admin_pb2.RebuildTablesResponse(position=rebuilding.position, head=rebuilding.head)
+
+
+def rebuilding_of(message: admin_pb2.RebuildTablesResponse) -> Rebuilding:
+    """How far the tables are."""
+    return Rebuilding(message.position, message.head)

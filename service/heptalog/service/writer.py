@@ -6,6 +6,7 @@ themselves and a lone append waits for nobody.
 
 import logging
 import queue
+from collections.abc import Callable
 from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
 from copy import copy
@@ -37,7 +38,16 @@ class Job:
 class Writer:
     """Orders all appends, commits them in groups, and answers each once it is durable."""
 
-    def __init__(self, store: LogStore, live: LiveGames, handler: Handler, settings: Settings) -> None:
+    def __init__(
+        self,
+        store: LogStore,
+        live: LiveGames,
+        handler: Handler,
+        settings: Settings,
+        tell: Callable[[], None] | None = None,
+    ) -> None:
+        """`tell` is called after each commit once all are answered; it must be done at once and never raise."""
+        self._tell = tell
         self._store = store
         self._live = live
         self._handler = handler
@@ -161,6 +171,8 @@ class Writer:
                 return
             self._is_full = False
         self._settle(group, results)
+        if self._tell is not None and (batches or refusals):
+            self._tell()
         self._commits += 1
         if self._commits % _SHRINK_EVERY == 0:
             self._live.shrink()

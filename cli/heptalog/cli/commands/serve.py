@@ -51,6 +51,18 @@ CheckpointOption = Annotated[
     float,
     typer.Option("--checkpoint-seconds", min=0.1, metavar="N", help="How often what is new is signed."),
 ]
+NoTablesOption = Annotated[
+    bool, typer.Option("--no-tables", help="Only record and replay: answer no questions in SQL, and keep no tables.")
+]
+QueriesOption = Annotated[
+    int, typer.Option("--queries", min=1, max=64, metavar="N", help="Questions in SQL that are worked on at once.")
+]
+QuerySecondsOption = Annotated[
+    float, typer.Option("--query-seconds", min=0.1, max=86_400, metavar="N", help="What one question may take.")
+]
+QueryMemoryOption = Annotated[
+    str, typer.Option("--query-memory", metavar="SIZE", help="What one question may take of memory.")
+]
 
 
 @guarded
@@ -62,12 +74,17 @@ def serve(
     key: KeyOption = None,
     witness: WitnessOption = None,
     checkpoint_seconds: CheckpointOption = 60.0,
+    no_tables: NoTablesOption = False,
+    queries: QueriesOption = 2,
+    query_seconds: QuerySecondsOption = 30.0,
+    query_memory: QueryMemoryOption = "1GiB",
 ) -> Exit:
     """Serve a database over gRPC.
 
     Prints "listening on HOST:PORT" once it listens. SIGTERM or Ctrl-C lets running calls finish, and ends it.
     Below the reserve nothing more is recorded, and all that is recorded can still be read. With a key it signs
-    checkpoints of the log: at an interval, when somebody asks for one, and at its end.
+    checkpoints of the log: at an interval, when somebody asks for one, and at its end. Questions in SQL (heptalog sql)
+    are answered from tables beside the database, DATABASE.tables, which processes of their own keep and ask.
     """
     import asyncio
     import logging
@@ -93,6 +110,9 @@ def serve(
         port=port,
         reserve_bytes=reserve_bytes,
         checkpoint_seconds=checkpoint_seconds,
+        queries_max=0 if no_tables else queries,
+        query_seconds=query_seconds,
+        query_memory_bytes=size_of(query_memory, "--query-memory"),
     )
     ring = load_ring(key) if key else None
     witnesses = load_public(witness or ())

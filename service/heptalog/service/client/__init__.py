@@ -1,6 +1,8 @@
 """Clients of a Heptalog service, for threads and for asyncio; what it refuses they raise as the same errors."""
 
 from heptalog.service.appends import Receipt
+from heptalog.service.asked import Rebuilding, View, ViewColumn
+from heptalog.service.client.answers import AsyncQueryAnswer, QueryAnswer
 from heptalog.service.client.asynchronous import AsyncClient, AsyncRecorder
 from heptalog.service.client.synchronous import Client, Recorder
 from heptalog.service.evidence.proofs import Proof
@@ -8,6 +10,7 @@ from heptalog.service.store import Checkpoint, GameEntry, GameFilter, Head, Stat
 
 __all__ = [
     "AsyncClient",
+    "AsyncQueryAnswer",
     "AsyncRecorder",
     "Checkpoint",
     "Client",
@@ -15,8 +18,12 @@ __all__ = [
     "GameFilter",
     "Head",
     "Proof",
+    "QueryAnswer",
+    "Rebuilding",
     "Receipt",
     "Recorder",
     "Status",
     "Stored",
+    "View",
+    "ViewColumn",
 ]

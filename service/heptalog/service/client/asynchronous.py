@@ -13,13 +13,25 @@ from heptalog.replay.fold import Standing
 from heptalog.replay.rules import ARBITER, Viewer
 from heptalog.service import wire
 from heptalog.service.appends import Append, Receipt
+from heptalog.service.asked import Question, Rebuilding, View
 from heptalog.service.backup.messages import backup_request, part_of
 from heptalog.service.backup.parts import Have, Part, after
 from heptalog.service.client import calls
+from heptalog.service.client.answers import AsyncQueryAnswer
 from heptalog.service.client.calls import Retries, StateView
 from heptalog.service.evidence.proofs import Proof
 from heptalog.service.store import Checkpoint, GameEntry, GameFilter, Head, Stored
-from heptalog.v1 import admin_pb2_grpc, audit_pb2, audit_pb2_grpc, games_pb2, games_pb2_grpc, log_pb2_grpc
+from heptalog.v1 import (
+    admin_pb2,
+    admin_pb2_grpc,
+    audit_pb2,
+    audit_pb2_grpc,
+    games_pb2,
+    games_pb2_grpc,
+    log_pb2_grpc,
+    query_pb2,
+    query_pb2_grpc,
+)
 
 T = TypeVar("T")
 
@@ -49,6 +61,7 @@ class AsyncClient:
         self._admin = admin_pb2_grpc.AdminServiceStub(self._channel)
         self._log = log_pb2_grpc.LogServiceStub(self._channel)
         self._audit = audit_pb2_grpc.AuditServiceStub(self._channel)
+        self._history = query_pb2_grpc.QueryServiceStub(self._channel)
 
     async def __aenter__(self) -> Self:
         return self
@@ -224,6 +237,30 @@ class AsyncClient:
                 await self._pause(seconds)
             finally:
                 stream.cancel()
+
+    def query(self, sql: str, *, rows_max: int | None = None, timeout: float | None = None) -> AsyncQueryAnswer:
+        """The answer to one SELECT over the whole history, to be entered and read.
+
+        `timeout` is for the whole, waiting included; without one it is the server that says how long is too long.
+        """
+        request = wire.query_request(Question(sql, rows_max, timeout))
+        return AsyncQueryAnswer(self._history.Query, request, timeout, self._retries.pauses(), self._pause)
+
+    async def list_views(self) -> tuple[View, ...]:
+        """The dictionary: every table and view that can be asked, and what their columns mean."""
+        response = await self._call(self._history.ListViews, query_pb2.ListViewsRequest())
+        return tuple(map(wire.view_of, response.views))
+
+    async def rebuild_tables(self) -> AsyncGenerator[Rebuilding, None]:
+        """Have the tables made anew, and hear how far they are; at the end the new ones answer."""
+        stream = self._admin.RebuildTables(admin_pb2.RebuildTablesRequest(), timeout=calls.REBUILD_TIMEOUT_SECONDS)
+        try:
+            async for response in stream:
+                yield wire.rebuilding_of(response)
+        except grpc.aio.AioRpcError as error:
+            raise calls.failure(error) from None
+        finally:
+            stream.cancel()
 
     async def _game(self, game_id: str) -> games_pb2.GetGameResponse:
         request = games_pb2.GetGameRequest(game_id=game_id)

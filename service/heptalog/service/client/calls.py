@@ -27,6 +27,8 @@ T = TypeVar("T", bound=Message)
 
 TIMEOUT_SECONDS: Final = 10.0
 READ_TIMEOUT_SECONDS: Final = 600.0
+# Years of play are folded again.
+REBUILD_TIMEOUT_SECONDS: Final = 86_400.0
 OPTIONS: Final = [
     ("grpc.max_receive_message_length", MESSAGE_SIZE_MAX),
     ("grpc.max_send_message_length", MESSAGE_SIZE_MAX),

@@ -1,0 +1,100 @@
+"""A process that works on the tables as the server has it: started, told, listened to, and ended."""
+
+import socket
+import subprocess
+import sys
+from contextlib import suppress
+from typing import Final, TypeAlias
+
+import msgspec
+
+from heptalog.service.tables.messages import Alive, Command, Failed, Reply, Stop, Wire
+from heptalog.service.tables.serving import Place
+
+# It tells every few seconds that it lives; after so long without a word it hangs.
+SILENCE_SECONDS: Final = 60.0
+_ENDING_SECONDS: Final = 10.0
+_PROGRAMS: Final = "heptalog.service.tables"
+_Worker: TypeAlias = Wire[Command, Reply]
+
+
+class Gone(Exception):
+    """The process has ended, or says nothing any more."""
+
+
+class Process:
+    """A running process: `following` or `building`. For one thread, but for `end`."""
+
+    def __init__(self, program: str, place: Place, *, niceness: int) -> None:
+        """Start it. Raises OSError where that cannot be done."""
+        ours, theirs = socket.socketpair()
+        try:
+            ours.settimeout(SILENCE_SECONDS)
+            number = str(theirs.fileno())
+            told = msgspec.json.encode(place).decode()
+            command = [sys.executable, "-m", f"{_PROGRAMS}.{program}", number, str(niceness), told]
+            # Its standard input is what ends it with us; what it has to tell goes where our own errors go.
+            self._process = subprocess.Popen(  # noqa: S603  # our own program
+                command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, pass_fds=[theirs.fileno()]
+            )
+        except BaseException:
+            ours.close()
+            raise
+        finally:
+            theirs.close()
+        self._wire: _Worker = Wire(ours, Reply)
+
+    @property
+    def number(self) -> int:
+        """The number that the operating system gave it."""
+        return self._process.pid
+
+    def tell(self, command: Command) -> Reply:
+        """Have it do something, and wait until it has. Raises Gone, or the error that it met and that ended it."""
+        with suppress(OSError):  # it may have said why, and that is read below
+            self._wire.send(command)
+        return self.listen()
+
+    def listen(self) -> Reply:
+        """What it says next. Raises as `tell` does."""
+        try:
+            while isinstance(reply := self._wire.receive(), Alive):
+                pass
+        except (EOFError, OSError) as error:
+            self.kill()
+            raise Gone(self._ending(error)) from error
+        if isinstance(reply, Failed):
+            self.kill()
+            raise reply.error
+        return reply
+
+    def stop(self) -> None:
+        """End it in order, or by force where it takes too long."""
+        with suppress(Exception):  # whatever it says, it ends
+            self.tell(Stop())
+            self._process.wait(_ENDING_SECONDS)
+        self.kill()
+
+    def end(self) -> None:
+        """End it at once, from any thread; whoever listens to it is told that it is gone."""
+        self._process.kill()
+
+    def hang_up(self) -> None:
+        """Hear nothing more from it, so that it clears away what it has begun; end it where that takes too long."""
+        self._wire.close()
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(_ENDING_SECONDS)
+        self.kill()
+
+    def kill(self) -> None:
+        """End it at once, and let go of it."""
+        self.end()
+        self._process.wait()
+        self._wire.close()
+        if self._process.stdin is not None:
+            self._process.stdin.close()
+
+    def _ending(self, error: Exception) -> str:
+        if isinstance(error, TimeoutError):
+            return "the process that keeps them hangs"
+        return f"the process that keeps them has ended ({-self._process.returncode})"
