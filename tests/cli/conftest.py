@@ -1,13 +1,15 @@
 """What tests of the program start with."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from heptalog.service.store.memory import MemoryStore
-from tests.cli.given import bare, write
+from tests.cli.given import BRIDGE, ROCKS, UP, bare, changed, write
 from tests.cli.running import run
+from tests.support.play import EVENT_COUNT_MAX
 from tests.support.serving import Service
 from tests.trials.victims import KEYS, Victim, made
 
@@ -31,6 +33,26 @@ def database(tmp_path: Path, game: Path) -> Path:
     """A database with that game."""
     path = tmp_path / "games.duckdb"
     assert run("import", game, "--into", path).code == 0
+    return path
+
+
+@pytest.fixture
+def games(tmp_path: Path) -> Path:
+    """A folder with a game of each kind: one won, one closed by the arbiter, one that goes on."""
+    closing = json.dumps({"sequence": 10, "gameClosed": {"winners": [1]}}).encode()
+    write(tmp_path / "games" / "bridge.jsonl", [*bare(BRIDGE, length=10), closing])
+    write(tmp_path / "games" / "rocks.jsonl", bare(ROCKS, length=20))
+    lines = bare(UP, 3, length=EVENT_COUNT_MAX)
+    cup = changed(lines[0], lambda tree: tree["gameStarted"].update(tournament="Cup", table="7"))
+    write(tmp_path / "games" / "up.jsonl", [cup, *lines[1:]])
+    return tmp_path / "games"
+
+
+@pytest.fixture
+def log(games: Path, tmp_path: Path) -> Path:
+    """Those games in a database."""
+    path = tmp_path / "log.duckdb"
+    assert run("import", games, "--into", path).code == 0
     return path
 
 

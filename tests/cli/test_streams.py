@@ -1,16 +1,13 @@
 """stdout and stderr that are closed, full or gone: one of the exit codes, never a traceback, and no word misplaced."""
 
 import os
-import signal
 import subprocess
 import termios
 from contextlib import suppress
 from pathlib import Path
 
-import duckdb
 import pytest
 
-from heptalog.cli import asking
 from tests.cli.given import bad, bare, write
 from tests.cli.running import PROGRAM, WAIT_SECONDS, run
 
@@ -110,24 +107,3 @@ def test_a_terminal_breaks_lines_and_not_the_count(game: Path, tmp_path: Path) -
         assert "games verified" in talk
         assert "wrong.jsonl" not in talk
         assert (tmp_path / "out").read_text() == ended.out
-
-
-def test_a_question_that_is_interrupted_ends_quietly(database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    ask = asking._answer
-
-    def interrupt(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    def ask_and_interrupt(connection: duckdb.DuckDBPyConnection, question: str) -> asking.Answer:
-        signal.setitimer(signal.ITIMER_REAL, 0.2)
-        return ask(connection, question)
-
-    monkeypatch.setattr(asking, "_answer", ask_and_interrupt)
-    # Another signal does what Ctrl-C does, and leaves whoever runs the tests alone.
-    before = signal.signal(signal.SIGALRM, interrupt)
-    try:
-        ended = run("sql", database, "SELECT count(*) FROM range(1000000000000) WHERE hash(range) = 3")
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
-    assert ended == (130, "", "")

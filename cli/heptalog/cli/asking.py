@@ -1,140 +1,209 @@
-"""One SQL question to a database: only read, with the views at hand, and with no way to anything else."""
+"""Whom questions are asked of: a database, an export or a server, all alike.
 
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import contextmanager
-from pathlib import Path
-from typing import Any, Final, TypeVar
+A database and an export are asked by worker processes of our own, in the same sandbox as on a server; only the limits
+are wider, for it is the asker's own machine.
+"""
 
-import duckdb
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
+from types import TracebackType
+from typing import TYPE_CHECKING, Final, Protocol, Self
+
 from msgspec import Struct
 
-from heptalog.analytics.views import install
-from heptalog.cli.connections import opening, shown
+from heptalog.cli.apart import Apart
+from heptalog.cli.connections import Connections, reachable, shown
+from heptalog.cli.databases import Database, DatabaseGame
 from heptalog.cli.exits import WrongUse
-from heptalog.replay.errors import Code, Unavailable
-from heptalog.replay.words import printable
-from heptalog.service.store.duck_faults import is_fatal, meaning
-from heptalog.service.store.migrate import open_database
+from heptalog.cli.replies import Reply
+from heptalog.cli.servers import Server, ServerGame
+from heptalog.cli.sources import Folder, named
+from heptalog.replay.errors import Code, HeptalogError, Unavailable
 
-T = TypeVar("T")
+if TYPE_CHECKING:
+    from heptalog.analytics.asking import Answer, Limits, Workers
+    from heptalog.analytics.snapshots import Snapshot
+    from heptalog.service.client import Client
 
-_PIECE: Final = 1000
-_ASK_AGAIN_SECONDS: Final = 0.1
-_ONE_SELECT: Final = "one SELECT is asked for"
-_ALLOWED: Final = (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN)
-_LOCKS: Final = (
-    # Times are told in UTC everywhere, whatever the zone of this machine.
-    "SET TimeZone = 'UTC'",
-    "SET enable_external_access = false",
-    "SET lock_configuration = true",
-)
+# On one's own machine: an hour, half of the memory, and as much as comes.
+_SECONDS_HERE: Final = 3600.0
+_MEMORY_PART: Final = 2
+_UNBOUNDED: Final = 1 << 50
 
 
-class Answer(Struct):
-    """Rows on their way, and the names of their columns; those in `numbers` hold numbers."""
+class Wishes(Struct, frozen=True):
+    """The limits that somebody asks for; None is what is usual there."""
 
-    columns: tuple[str, ...]
-    numbers: tuple[str, ...]
-    rows: Iterator[tuple[Any, ...]]
+    seconds: float | None = None
+    rows: int | None = None
+    memory_bytes: int | None = None
+
+
+class Column(Protocol):
+    """One column of a table or a view; `values` are all that it can say, where those are names."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def type(self) -> str: ...
+    @property
+    def meaning(self) -> str: ...
+    @property
+    def values(self) -> Sequence[str]: ...
+
+
+class Listed(Protocol):
+    """A table or a view that can be asked."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def meaning(self) -> str: ...
+    @property
+    def columns(self) -> Sequence[Column]: ...
+
+
+class Asker(Protocol):
+    """Somebody who answers questions."""
+
+    @property
+    def name(self) -> str:
+        """How a person calls it."""
+        ...
+
+    def ask(self, sql: str, wishes: Wishes) -> AbstractContextManager[Reply]:
+        """One question; leaving the context ends it. Raises HeptalogError, here or while the reply is read."""
+        ...
+
+    def dictionary(self) -> Sequence[Listed]:
+        """The tables and views that can be asked. Raises HeptalogError."""
+        ...
 
 
 @contextmanager
-def asked(path: Path, question: str) -> Iterator[Answer]:
-    """The answer to a question, read piece by piece. Raises WrongUse for one that is wrong, Unavailable, Corrupt."""
-    with opening(path):
-        connection = open_database(path, is_read_only=True)
-    try:
-        _prepare(connection, path)
+def opened(source: str) -> Iterator[Asker]:
+    """Whom this names: DATABASE, FOLDER of an export, or grpc://HOST:PORT. Raises WrongUse, Unavailable, Corrupt."""
+    match named(source):
+        case ServerGame(target=target):
+            raise WrongUse(f"{source}: all games are asked at once: grpc://{target}")
+        case DatabaseGame(path=path):
+            raise WrongUse(f"{source}: all games are asked at once: {shown(path)}")
+        case Server(target=target):
+            with Connections() as connections:
+                yield _Remote(target, connections.client(target))
+        case Folder(path=path):
+            from heptalog.analytics.parquet import opened as opened_export
+
+            with _workers() as workers:
+                yield _Local(shown(path), opened_export(path), workers)
+        case Database(path=path):
+            from heptalog.cli.tables import tables_of
+
+            with _workers() as workers, tables_of(path) as snapshot:
+                yield _Local(shown(path), snapshot, workers)
+        case file:
+            code = Code.DATABASE_FOREIGN if file.path.exists() else Code.SOURCE_NOT_FOUND
+            raise Unavailable(code, path=shown(file.path))
+
+
+@contextmanager
+def _workers() -> "Iterator[Workers]":
+    from heptalog.analytics.asking import Workers
+
+    with Workers(niceness=0) as workers:
+        # It loads while the tables are brought up to date.
+        workers.start()
+        yield workers
+
+
+class _Local:
+    """Tables that lie here."""
+
+    def __init__(self, name: str, snapshot: "Snapshot", workers: "Workers") -> None:
+        self.name = name
+        self._snapshot = snapshot
+        self._workers = workers
+        self._apart = Apart()
+
+    @contextmanager
+    def ask(self, sql: str, wishes: Wishes) -> Iterator[Reply]:
+        with self._apart.flow(_LocalAnswer(self._workers, self._snapshot, sql, _limits(wishes))) as (position, pieces):
+            yield Reply(position, pieces)
+
+    def dictionary(self) -> Sequence[Listed]:
+        from heptalog.analytics.views import dictionary
+
+        return dictionary()
+
+
+class _LocalAnswer:
+    """An answer of a worker that is asked when it is entered."""
+
+    def __init__(self, workers: "Workers", snapshot: "Snapshot", sql: str, limits: "Limits") -> None:
+        self.position = snapshot.position
+        self._ask = partial(workers.ask, sql, snapshot, limits)
+        self._answer: Answer | None = None
+
+    def __enter__(self) -> Self:
+        self._answer = self._ask()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if self._answer is not None:
+            self._answer.__exit__(kind, error, traceback)
+
+    def __iter__(self) -> Iterator[bytes]:
+        assert self._answer is not None, "it is entered before it is read"
+        return iter(self._answer)
+
+    def cancel(self) -> None:
+        if self._answer is not None:
+            self._answer.cancel()
+
+
+class _Remote:
+    """A server, with limits of its own."""
+
+    def __init__(self, target: str, client: "Client") -> None:
+        self.name = Server(target).name
+        self._target = target
+        self._client = client
+        self._apart = Apart()
+
+    @contextmanager
+    def ask(self, sql: str, wishes: Wishes) -> Iterator[Reply]:
+        if wishes.memory_bytes is not None:
+            raise WrongUse("--memory is for databases and exports; a server has a limit of its own")
+        flow = self._client.query(sql, rows_max=wishes.rows, timeout=wishes.seconds)
         try:
-            yield _answer(connection, question)
-        except duckdb.Error as error:
-            if _is_of_database(error):
-                with opening(path):
-                    raise meaning(error, path, is_open=True) from error
-            raise WrongUse(_first_line(error)) from error
-    finally:
-        connection.close()
+            with self._apart.flow(flow) as (position, pieces):
+                yield Reply(position, pieces)
+        except HeptalogError as error:
+            raise reachable(error, self._target) from error
 
-
-def _prepare(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
-    """Put the views into place, and close every way to anything else. Raises Unavailable."""
-    try:
-        install(connection)
-        for lock in _LOCKS:
-            connection.execute(lock)
-    except duckdb.Error as error:
-        if _is_of_database(error):
-            with opening(path):
-                raise meaning(error, path, is_open=True) from error
-        problem = "what the views read is not all there"
-        raise Unavailable(Code.DATABASE_FOREIGN, problem=problem, path=shown(path)) from error
-
-
-def _answer(connection: duckdb.DuckDBPyConnection, question: str) -> Answer:
-    statement = _one_select(connection, question)
-    result = _interruptible(connection, lambda: connection.execute(statement))
-    columns = [(str(column[0]), str(column[1])) for column in result.description]
-    names = _distinct([name for name, _ in columns])
-    kinds = [kind for _, kind in columns]
-    numbers = tuple(name for name, kind in zip(names, kinds, strict=True) if _is_number(kind))
-    return Answer(names, numbers, _rows(result))
-
-
-def _one_select(connection: duckdb.DuckDBPyConnection, question: str) -> duckdb.Statement:
-    try:
-        (statement,) = connection.extract_statements(question)
-        is_select = statement.type in _ALLOWED
-    except duckdb.Error:
-        raise
-    except Exception as error:
-        # Not one, or of a kind that the engine knows and its binding does not.
-        raise WrongUse(_ONE_SELECT) from error
-    if not is_select:
-        raise WrongUse(_ONE_SELECT)
-    return statement
-
-
-def _rows(result: duckdb.DuckDBPyConnection) -> Iterator[tuple[Any, ...]]:
-    while piece := _interruptible(result, lambda: result.fetchmany(_PIECE)):
-        yield from piece
-
-
-def _interruptible(connection: duckdb.DuckDBPyConnection, work: Callable[[], T]) -> T:
-    """Let the engine work in another thread: in this one it would not always hear Ctrl-C."""
-    with ThreadPoolExecutor(1) as pool:
-        future = pool.submit(work)
+    def dictionary(self) -> Sequence[Listed]:
         try:
-            return future.result()
-        except KeyboardInterrupt:
-            # What has not begun yet cannot be interrupted, so it is asked until it ends.
-            while not future.done():
-                connection.interrupt()
-                wait([future], _ASK_AGAIN_SECONDS)
-            raise
+            return self._apart.call(self._client.list_views)
+        except HeptalogError as error:
+            raise reachable(error, self._target) from error
 
 
-def _is_of_database(error: duckdb.Error) -> bool:
-    """Whether the database is to blame and not the question."""
-    return is_fatal(error) or isinstance(error, duckdb.IOException)
+def _limits(wishes: Wishes) -> "Limits":
+    from heptalog.analytics.asking import Limits
+
+    return Limits(
+        seconds=_SECONDS_HERE if wishes.seconds is None else wishes.seconds,
+        memory_bytes=_memory() // _MEMORY_PART if wishes.memory_bytes is None else wishes.memory_bytes,
+        rows=_UNBOUNDED if wishes.rows is None else wishes.rows,
+        result_bytes=_UNBOUNDED,
+        threads=len(os.sched_getaffinity(0)),
+    )
 
 
-def _first_line(error: Exception) -> str:
-    return printable(str(error).partition("\n")[0])
-
-
-def _distinct(names: list[str]) -> tuple[str, ...]:
-    """The names of columns, none of them twice: `x`, `x_2`."""
-    distinct: list[str] = []
-    for name in names:
-        count = 1
-        candidate = name
-        while candidate in distinct:
-            count += 1
-            candidate = f"{name}_{count}"
-        distinct.append(candidate)
-    return tuple(distinct)
-
-
-def _is_number(kind: str) -> bool:
-    return not kind.endswith("]") and any(word in kind for word in ("INT", "DECIMAL", "DOUBLE", "FLOAT", "NUMBER"))
+def _memory() -> int:
+    """The memory of this machine, in bytes."""
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")

@@ -17,15 +17,23 @@ _OTHERS: Final = stat.S_IWGRP | stat.S_IWOTH
 
 def own_state(database: Path) -> Path | None:
     """The file for the audit of a database; None where the auditor has no home."""
+    place = own_place()
+    if place is None:
+        return None
+    path = database.resolve()
+    digest = sha256(os.fsencode(path)).hexdigest()[:32]
+    return place / "audits" / f"{path.name[:_NAME_MAX]}.{digest}"
+
+
+def own_place() -> Path | None:
+    """The folder for what the program keeps for its user; None where there is no home."""
     said = os.environ.get("XDG_STATE_HOME", "")
     try:
         # A relative one is as good as none, says the standard that names it.
         home = Path(said) if Path(said).is_absolute() else Path.home() / ".local" / "state"
     except RuntimeError:
         return None
-    path = database.resolve()
-    digest = sha256(os.fsencode(path)).hexdigest()[:32]
-    return home / "heptalog" / "audits" / f"{path.name[:_NAME_MAX]}.{digest}"
+    return home / "heptalog"
 
 
 def make_folders(path: Path) -> None:

@@ -39,10 +39,12 @@ _PLAYERS: Final = tuple(Player(name.lower(), name) for name in ("Ana", "Bo", "Ch
 _SEAT_COUNTS: Final = (4, 2, 3, 5, 6, 7)
 _START_SECONDS: Final = 30.0
 _STOP_SECONDS: Final = 30.0
-_QUESTION: Final = (
+# One that can be asked in the middle of a tournament, and one for afterwards.
+_WINNERS: Final = (
     "SELECT player_name AS player, count(*) AS played, count(*) FILTER (has_won) AS won, "
     "list(score ORDER BY ruleset) AS scores FROM results GROUP BY player_name ORDER BY won DESC, player"
 )
+_TURNS: Final = "SELECT ruleset, kind, count(*) AS turns FROM turns GROUP BY ALL ORDER BY ALL"
 
 
 def demonstrate(folder: Path, seed: int) -> Exit:
@@ -78,6 +80,8 @@ def demonstrate(folder: Path, seed: int) -> Exit:
         )
         file = folder / f"{up}.jsonl"
         _run(lambda: export(f"{server}#{up}", out=file), f"export {server}#{up} --out {file}", is_set_apart=True)
+        _title("Who has won what? Asked while the server records")
+        _run(lambda: sql(server, _WINNERS), f'sql {server} "{_WINNERS}"')
     _title("The server has stopped; the file and the database hold the same game")
     _run(lambda: diff(str(file), f"{database}#{up}", envelope=True), f"diff {file} {database}#{up} --envelope")
     proof = folder / f"{up}.bundle"
@@ -86,8 +90,8 @@ def demonstrate(folder: Path, seed: int) -> Exit:
     _run(lambda: verify([str(proof)], keys=[str(public)]), f"verify {proof} --key {public}", is_set_apart=True)
     _title("Every stored byte again, up to the signed root")
     _run(lambda: audit(str(database), key=[str(public)], no_state=True), f"audit {database} --key {public} --no-state")
-    _title("Who has won what?")
-    _run(lambda: sql(database, _QUESTION), f'sql {database} "{_QUESTION}"')
+    _title("What was done how often? Asked of the database itself")
+    _run(lambda: sql(str(database), _TURNS), f'sql {database} "{_TURNS}"')
     return Exit.FINE
 
 

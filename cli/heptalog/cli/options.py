@@ -17,6 +17,17 @@ class Format(StrEnum):
     JSONL = "jsonl"
 
 
+class TableForm(StrEnum):
+    """The form of an answer in rows and columns."""
+
+    TEXT = "text"
+    CSV = "csv"
+    JSON = "json"
+    JSONL = "jsonl"
+    PARQUET = "parquet"
+    ARROW = "arrow"
+
+
 GameArgument: TypeAlias = Annotated[str, typer.Argument(metavar="GAME", help=NAMING, show_default=False)]
 PathsArgument: TypeAlias = Annotated[list[str], typer.Argument(metavar="PATH", help=NAMING_MANY, show_default=False)]
 FormatOption: TypeAlias = Annotated[

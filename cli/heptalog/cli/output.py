@@ -154,6 +154,9 @@ class Counter:
     def add(self, count: int = 1) -> None:
         """So many more."""
 
+    def name(self, title: str) -> None:
+        """What is counted, from now on."""
+
 
 class _ShownCounter(Counter):
     def __init__(self, progress: Any, task: Any) -> None:
@@ -162,6 +165,9 @@ class _ShownCounter(Counter):
 
     def add(self, count: int = 1) -> None:
         self._progress.advance(self._task, count)
+
+    def name(self, title: str) -> None:
+        self._progress.update(self._task, description=title)
 
 
 def plain(value: Any) -> str:
@@ -173,14 +179,8 @@ def plain(value: Any) -> str:
     return "-" if value is None else json.dumps(value, ensure_ascii=False)
 
 
-def write_csv(columns: Sequence[str], rows: Iterable[Sequence[str | None]]) -> None:
-    """Rows for other programs, quoted as in RFC 4180 with nothing changed; None is empty, and "" is in quotes."""
-    write_text(_csv_line(columns))
-    for row in rows:
-        write_text(_csv_line(row))
-
-
-def _csv_line(row: Sequence[str | None]) -> str:
+def csv_line(row: Sequence[str | None]) -> str:
+    """A row for other programs, quoted as in RFC 4180 with nothing changed; None is empty, and "" is in quotes."""
     # A line with nothing on it would be no row to who reads it.
     return '""' if row == [None] else ",".join(map(_csv_cell, row))
 

@@ -22,7 +22,8 @@ def demo(into: IntoOption = None, seed: SeedOption = 7) -> Exit:
     """Show the whole program at work.
 
     Starts a real server on a free port, records a game of each kind through gRPC, replays one, verifies all, compares
-    two, stops the server, proves one to who has only a public key, audits the log, and asks it a question in SQL.
+    two, asks in SQL while it records, stops the server, proves a game to who has only a public key, audits the log, and
+    asks that too.
     """
     from contextlib import nullcontext
     from tempfile import TemporaryDirectory

@@ -1,57 +1,116 @@
-"""`heptalog sql`: a question to a database."""
+"""`heptalog sql`: questions to the whole history."""
 
-from enum import StrEnum
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from heptalog.cli.exits import Exit, complain
+from heptalog.cli.exits import Exit
 from heptalog.cli.guard import guarded
+from heptalog.cli.options import TableForm
 
-
-class TableFormat(StrEnum):
-    """The form of an answer in rows and columns."""
-
-    TEXT = "text"
-    JSON = "json"
-    JSONL = "jsonl"
-    CSV = "csv"
-
-
-DatabaseArgument = Annotated[
-    Path,
-    typer.Argument(metavar="DATABASE", help="A database that no server holds.", readable=False, show_default=False),
+SourceArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="SOURCE",
+        help="A database that no server holds, the folder of an export, or grpc://HOST:PORT.",
+        show_default=False,
+    ),
 ]
 QuestionArgument = Annotated[
-    str, typer.Argument(metavar="SQL", help="One SELECT, in the SQL of DuckDB.", show_default=False)
+    str | None,
+    typer.Argument(
+        metavar="SQL",
+        help="One SELECT, in the SQL of DuckDB; - reads it from stdin. Without it: a prompt on a terminal, else stdin.",
+        show_default=False,
+    ),
 ]
-TableFormatOption = Annotated[TableFormat, typer.Option("--format", "-f", help="text for people; the others give all.")]
+FileOption = Annotated[
+    Path | None,
+    typer.Option("--file", metavar="FILE", help="Read the SELECT from a file.", readable=False, show_default=False),
+]
+TableFormOption = Annotated[
+    TableForm | None,
+    typer.Option(
+        "--format",
+        "-f",
+        help="text, the default, is for people and has the first 1,000 rows; the others have all.",
+        show_default=False,
+    ),
+]
+OutOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--out",
+        "-o",
+        metavar="FILE",
+        help="Into a file, whole or not at all; its ending says the form.",
+        readable=False,
+        show_default=False,
+    ),
+]
+TimeoutOption = Annotated[
+    float | None,
+    typer.Option(
+        "--timeout",
+        min=0.001,
+        metavar="SECONDS",
+        help="Give up after this long. Default: what the server allows; an hour on files.",
+        show_default=False,
+    ),
+]
+RowsOption = Annotated[
+    int | None,
+    typer.Option(
+        "--rows",
+        min=0,
+        metavar="N",
+        help="Fail where the answer has more rows. Default: what the server allows; no limit on files.",
+        show_default=False,
+    ),
+]
+MemoryOption = Annotated[
+    str | None,
+    typer.Option(
+        "--memory",
+        metavar="SIZE",
+        help="Files only: fail where it takes more than, say, 2GiB. Default: half of what the machine has.",
+        show_default=False,
+    ),
+]
 
 
 @guarded
-def sql(database: DatabaseArgument, question: QuestionArgument, format_: TableFormatOption = TableFormat.TEXT) -> Exit:
-    """Ask a database in SQL.
+def sql(
+    source: SourceArgument,
+    question: QuestionArgument = None,
+    file: FileOption = None,
+    format_: TableFormOption = None,
+    out: OutOption = None,
+    timeout: TimeoutOption = None,
+    rows: RowsOption = None,
+    memory: MemoryOption = None,
+) -> Exit:
+    """Ask the whole history in SQL.
 
-    The views are games and results; the log itself is log.events, log.games, log.endings and log.refusals. The
-    database is only read, and no other file can be.
+    `heptalog views` lists the tables and views. Hidden hands are in none of them, nothing can be changed, and no other
+    file can be read. An answer that fails on its way ends with an error, and is never written to a file.
     """
-    from heptalog.cli.asking import asked
-    from heptalog.cli.output import Objects, write_csv, write_table
-    from heptalog.cli.render import ROWS_MAX, cells, csv_cells, row_json
-    from heptalog.replay.words import printable
+    from heptalog.cli.asking import Wishes, opened
+    from heptalog.cli.questions import question_of
+    from heptalog.cli.sizes import size_of
+    from heptalog.cli.writing import ask, form_for
 
-    with asked(database, question) as answer:
-        match format_:
-            case TableFormat.TEXT:
-                rows = [cells(row) for _, row in zip(range(ROWS_MAX), answer.rows, strict=False)]
-                write_table(list(map(printable, answer.columns)), rows, numbers=list(map(printable, answer.numbers)))
-                if next(answer.rows, None) is not None:
-                    complain(f"these are the first {ROWS_MAX:,} rows; the other formats give all")
-            case TableFormat.CSV:
-                write_csv(answer.columns, map(csv_cells, answer.rows))
-            case TableFormat.JSON | TableFormat.JSONL:
-                with Objects(is_list=format_ is TableFormat.JSON) as out:
-                    for row in answer.rows:
-                        out.write(row_json(answer.columns, row))
+    form = form_for(format_, out)
+    wishes = Wishes(timeout, rows, None if memory is None else size_of(memory, "--memory"))
+    is_prompt = question is None and file is None and out is None and sys.stdin.isatty() and sys.stdout.isatty()
+    if is_prompt:
+        from heptalog.cli.prompting import prompt
+
+        with opened(source) as asker:
+            return prompt(asker, form, wishes)
+    text = question_of(question, file)
+    with opened(source) as asker:
+        ask(asker, text, wishes, form, out)
     return Exit.FINE

@@ -1,31 +1,14 @@
-"""`heptalog games` and `heptalog sql`: lists and questions, and what may not be asked."""
+"""`heptalog games`: lists of games, and what is no game."""
 
-import csv
-import json
 import os
 import re
-import subprocess
-from io import StringIO
 from pathlib import Path
 
 import pytest
 
 from heptalog.replay.registry import NEWEST
-from tests.cli.given import BRIDGE, ROCKS, UP, bad, bare, changed, folder_of_games, write
-from tests.cli.running import PROGRAM, only, run, run_program
-from tests.support.play import EVENT_COUNT_MAX
-
-
-@pytest.fixture
-def games(tmp_path: Path) -> Path:
-    """A folder with a game of each kind: one won, one closed by the arbiter, one that goes on."""
-    closing = json.dumps({"sequence": 10, "gameClosed": {"winners": [1]}}).encode()
-    write(tmp_path / "games" / "bridge.jsonl", [*bare(BRIDGE, length=10), closing])
-    write(tmp_path / "games" / "rocks.jsonl", bare(ROCKS, length=20))
-    lines = bare(UP, 3, length=EVENT_COUNT_MAX)
-    cup = changed(lines[0], lambda tree: tree["gameStarted"].update(tournament="Cup", table="7"))
-    write(tmp_path / "games" / "up.jsonl", [cup, *lines[1:]])
-    return tmp_path / "games"
+from tests.cli.given import bad, bare, folder_of_games, write
+from tests.cli.running import only, run, run_program
 
 
 @pytest.fixture(params=["folder", "database", "server"])
@@ -112,83 +95,6 @@ def test_a_bad_game_is_told_and_the_others_are_listed(games: Path) -> None:
     assert "[ALREADY_STARTED]" in ended.err
 
 
-@pytest.fixture
-def log(games: Path, tmp_path: Path) -> Path:
-    """Those games in a database."""
-    path = tmp_path / "log.duckdb"
-    assert run("import", games, "--into", path).code == 0
-    return path
-
-
-QUESTION = "SELECT ruleset, events, status FROM games ORDER BY ruleset"
-
-
-def test_a_question_is_answered_in_every_form(log: Path) -> None:
-    rows = run("sql", log, QUESTION, "--format", "json").document
-    assert [(row["ruleset"], row["status"]) for row in rows] == [
-        ("seven_bridge", "CLOSED"),
-        ("seven_rocks", "RUNNING"),
-        ("seven_up", "WON"),
-    ]
-    assert run("sql", log, QUESTION, "--format", "jsonl").lines == rows
-    read = list(csv.DictReader(StringIO(run("sql", log, QUESTION, "--format", "csv").out)))
-    assert read == [{name: str(value) for name, value in row.items()} for row in rows]
-    text = run("sql", log, QUESTION).out.splitlines()
-    assert text[0].split() == ["ruleset", "events", "status"]
-    assert [line.split() for line in text[2:]] == [[str(value) for value in row.values()] for row in rows]
-
-
-def test_values_of_every_kind_come_out(log: Path) -> None:
-    question = (
-        "SELECT NULL AS a, true AS b, 170141183460469231731687303715884105727::HUGEINT AS c, 1.50::DECIMAL(9, 2) AS d, "
-        "'x\x01'::BLOB AS e, TIMESTAMPTZ '2026-01-31 12:00:00+01' AS f, [1, 2] AS g, {'h': 'i'} AS h, "
-        "DATE '2026-01-31' AS i, 'nan'::DOUBLE AS j, '' AS k, 1 AS k, '七' AS m"
-    )
-    row = only(run("sql", log, question, "--format", "json").document)
-    assert row == {
-        "a": None,
-        "b": True,
-        "c": 170141183460469231731687303715884105727,
-        "d": 1.5,
-        "e": "7801",
-        "f": "2026-01-31T11:00:00Z",
-        "g": [1, 2],
-        "h": {"h": "i"},
-        "i": "2026-01-31",
-        "j": None,
-        "k": "",
-        "k_2": 1,
-        "m": "七",
-    }
-    for format_ in ("text", "csv"):
-        out = run("sql", log, question, "--format", format_).out
-        assert "2026-01-31 11:00:00" in out
-        assert "七" in out
-
-
-ODD = (
-    "SELECT E'a\\r\\nb,\"c' AS a, NULL AS b, '' AS c, ['x' || chr(8238) || 'y'] AS d, E'p\\rq' AS \"e\\f\", ' g ' AS g"
-)
-
-
-def test_csv_is_faithful(log: Path) -> None:
-    # Whoever reads it as text would make one newline of two characters.
-    done = subprocess.run([PROGRAM, "sql", log, ODD, "--format", "csv"], capture_output=True, check=True)
-    out = done.stdout.decode()
-    assert out.count("\n") == 3
-    (row,) = csv.DictReader(StringIO(out, newline=""))
-    assert row == {"a": 'a\r\nb,"c', "b": "", "c": "", "d": '["x\u202ey"]', "e\\f": "p\rq", "g": " g "}
-    assert ',,"",' in out
-    assert run("sql", log, "SELECT NULL AS a", "--format", "csv").out == 'a\n""\n'
-
-
-def test_text_does_nothing_to_a_terminal(log: Path) -> None:
-    out = run("sql", log, ODD + ", E'\\x1b[2J' AS \"\x1b[2J\"").out
-    assert out.count("\n") == 3
-    assert all(character.isprintable() or character == "\n" for character in out)
-    assert '["x\\u202ey"]' in out
-
-
 def test_the_name_of_a_game_is_never_broken(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     names = [line["game"] for line in run("games", log, "--format", "jsonl").lines]
     for width in (80, 40, 10):
@@ -197,58 +103,6 @@ def test_the_name_of_a_game_is_never_broken(log: Path, monkeypatch: pytest.Monke
         assert [line.split()[0] for line in lines if line[:1] not in (" ", "")][2:] == names
         if width == 80:
             assert max(map(len, lines)) <= width
-
-
-def test_no_row_is_no_error(log: Path) -> None:
-    question = "SELECT game_id FROM games WHERE events < 0"
-    assert run("sql", log, question).out.splitlines()[0] == "game_id"
-    assert run("sql", log, question, "--format", "json").document == []
-    assert run("sql", log, question, "--format", "csv").out == "game_id\n"
-
-
-def test_a_long_answer_is_cut_for_people_only(log: Path) -> None:
-    question = "SELECT range AS n FROM range(2500)"
-    text = run("sql", log, question)
-    assert len(text.out.splitlines()) == 1002
-    assert "the first 1,000 rows" in text.err
-    assert len(run("sql", log, question, "--format", "jsonl").lines) == 2500
-
-
-@pytest.mark.parametrize(
-    "question",
-    [
-        "",
-        ";",
-        "SELEC 1",
-        "SELECT nothing FROM games",
-        "SELECT * FROM nowhere",
-        "SELECT 1; SELECT 2",
-        "DELETE FROM log.events",
-        "INSERT INTO log.migrations VALUES (9, 'x', now())",
-        "CREATE TABLE t (i INT)",
-        "CREATE TEMP TABLE t (i INT)",
-        "DROP VIEW games",
-        "COPY (SELECT 1) TO 'out.csv'",
-        "ATTACH 'other.duckdb'",
-        "INSTALL httpfs",
-        "SET enable_external_access = true",
-        "CHECKPOINT",
-        "connect 'x'",
-        "SELECT * FROM read_text('/etc/hostname')",
-        "SELECT * FROM read_csv('/etc/passwd')",
-        "SELECT * FROM glob('/*')",
-        "SELECT * FROM '/etc/passwd'",
-        "SELECT 'x'::INT",
-        "SELECT error('stop')",
-    ],
-)
-def test_what_may_not_be_asked_is_wrong_use(question: str, log: Path, tmp_path: Path) -> None:
-    before = log.read_bytes()
-    ended = run("sql", log, question)
-    assert (ended.code, ended.out) == (2, "")
-    assert ended.err.count("\n") == 1
-    assert log.read_bytes() == before
-    assert not (tmp_path / "out.csv").exists()
 
 
 @pytest.mark.parametrize(
