@@ -15,6 +15,7 @@ from msgspec import Struct
 from heptalog.cli.connections import Connections, shown
 from heptalog.cli.databases import Database, DatabaseGame, faults
 from heptalog.cli.exits import WrongUse
+from heptalog.cli.exports import ExportGame, exported_games, holds_export
 from heptalog.cli.files import FileGame, Missing, games_in, unreadable
 from heptalog.cli.servers import SCHEME, Server, ServerGame
 from heptalog.replay.errors import Code, HeptalogError, Unavailable
@@ -50,7 +51,7 @@ class Game(Protocol):
 
 
 class Folder(Struct, frozen=True):
-    """All game files of a folder."""
+    """All game files of a folder, or all games of an export that it holds."""
 
     path: Path
 
@@ -58,9 +59,12 @@ class Folder(Struct, frozen=True):
     def name(self) -> str:
         return shown(self.path)
 
-    def games(self, connections: Connections) -> Iterator[FileGame | Missing]:
-        """Its games, by name."""
+    def games(self, connections: Connections) -> Iterator[FileGame | ExportGame | Missing]:
+        """Its games, by name; those of an export as they were begun."""
         del connections
+        if holds_export(self.path):
+            yield from exported_games(self.path)
+            return
         is_empty = True
         for game in games_in(self.path):
             is_empty = False

@@ -1,13 +1,16 @@
-"""`heptalog export`: recorded games as game files."""
+"""`heptalog export`: recorded games as game files, or the whole history as tables."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from heptalog.cli.exits import Exit, WrongUse, complain
 from heptalog.cli.guard import guarded
-from heptalog.cli.options import ARBITER, AsOption
+from heptalog.cli.options import ARBITER, AsOption, Format, FormatOption
+
+if TYPE_CHECKING:
+    from heptalog.cli.sources import Named
 
 SourceArgument = Annotated[
     str,
@@ -30,25 +33,71 @@ OutOption = Annotated[
 ]
 
 
+ParquetOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--parquet",
+        metavar="DIR",
+        help="All games that have ended as tables; later what is new.",
+        show_default=False,
+    ),
+]
+ArrowOption = Annotated[
+    Path | None, typer.Option("--arrow", metavar="DIR", help="The same as one Arrow file a table.", show_default=False)
+]
+CsvOption = Annotated[
+    Path | None, typer.Option("--csv", metavar="DIR", help="The same as one CSV file a table.", show_default=False)
+]
+UnfinishedOption = Annotated[
+    bool, typer.Option("--unfinished", help="With running games in the tables: their hidden hands are in the records.")
+]
+
+
 @guarded
-def export(source: SourceArgument, as_: AsOption = ARBITER, out: OutOption = None) -> Exit:
-    """Export a game as a game file.
+def export(
+    source: SourceArgument,
+    as_: AsOption = ARBITER,
+    out: OutOption = None,
+    parquet: ParquetOption = None,
+    arrow: ArrowOption = None,
+    csv: CsvOption = None,
+    unfinished: UnfinishedOption = False,
+    format_: FormatOption = Format.TEXT,
+) -> Exit:
+    """Export a game as a game file, or the whole history as tables.
 
     Each event as it is recorded, one a line: ids, times, seals and hashes included. A file is written whole or not at
     all; a pipe is written into. With --out FOLDER all games of a database or server are written, as FOLDER/GAME.jsonl;
     one that cannot be read is told on stderr, and never stops the others. With --as what is hidden from that viewer is
     left out, and the hashes are the same.
+
+    With --parquet, --arrow or --csv all games that have ended are written as tables, the records with them: for other
+    engines, and for import. An interrupted export leaves the former one as it was; another log's folder is refused.
     """
+    from heptalog.cli.sources import named
+
+    name = named(source)
+    if parquet is not None or arrow is not None or csv is not None or unfinished:
+        from heptalog.cli.columnar import export_tables, wanted_of
+
+        if out is not None or as_ != ARBITER:
+            raise WrongUse("--out and --as are for game files: tables are of all games, as they are recorded")
+        return export_tables(name, wanted_of(parquet, arrow, csv, has_running=unfinished), format_)
+    if format_ is not Format.TEXT:
+        raise WrongUse("--format goes with --parquet, --arrow or --csv: a game file has one form")
+    return _export_games(name, as_, out)
+
+
+def _export_games(name: "Named", as_: str, out: Path | None) -> Exit:
     from heptalog.cli.connections import Connections
     from heptalog.cli.databases import Database
     from heptalog.cli.exporting import events_for, file_name, lines_of, write_whole
     from heptalog.cli.output import write_bytes
     from heptalog.cli.render import counted, finding_text
     from heptalog.cli.servers import Server
-    from heptalog.cli.sources import Folder, named
+    from heptalog.cli.sources import Folder
     from heptalog.cli.verdicts import Found
 
-    name = named(source)
     if out == Path("-"):
         out = None
     with Connections() as connections:
