@@ -61,8 +61,10 @@ def test_going_on_after_reopening(path: Path) -> None:
     store.close()
 
 
-def test_games_that_are_not_live_are_looked_up(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("singly_max", [0, 32])
+def test_games_that_are_not_live_are_looked_up(path: Path, monkeypatch: pytest.MonkeyPatch, singly_max: int) -> None:
     monkeypatch.setattr(duck, "LIVE_MAX", 2)
+    monkeypatch.setattr(duck, "ASKED_SINGLY", singly_max)
     store, model = DuckStore(path), MemoryStore()
     games = [game(number) for number in range(7)]
     assert fill(store, games, size=2) == fill(model, games, size=2)

@@ -71,10 +71,13 @@ def message_of(event: Event) -> pb.Event:
         )
     except (TypeError, ValueError) as error:
         raise Malformed(Code.FIELD_INVALID, rule="game-file", field=name, problem=str(error)) from error
+    # Set where they stand: to make a time of its own and copy it costs as much as all other fields.
     if event.occurred_at:
-        message.occurred_at.CopyFrom(timestamp(event.occurred_at))
+        time = message.occurred_at
+        time.seconds, time.nanos = divmod(event.occurred_at, SECOND)
     if event.recorded_at:
-        message.recorded_at.CopyFrom(timestamp(event.recorded_at))
+        time = message.recorded_at
+        time.seconds, time.nanos = divmod(event.recorded_at, SECOND)
     return message
 
 
@@ -296,11 +299,11 @@ def _started_writer() -> Writer:
     }
     setters = {info.name: setter_of(info, descriptor) for info in fields(GameStarted) if info.name != "rules"}
 
-    def write(started: GameStarted) -> pb.GameStarted:
+    def write(started: GameStarted) -> dict[str, Any]:
         given = {name: set_(value) for name, set_ in setters.items() if (value := getattr(started, name)) is not UNSET}
         name, write_options = options[type(started.rules)]
         given[name] = write_options(started.rules)
-        return pb.GameStarted(**given)
+        return given
 
     return write
 

@@ -7,7 +7,6 @@ from typing import Any, TypeAlias, get_args, get_origin
 
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message import Message
-from google.protobuf.message_factory import GetMessageClass
 from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import FieldInfo, fields
 
@@ -74,24 +73,23 @@ def _enum_getter(field: FieldDescriptor, kind: type[StrEnum], *, is_optional: bo
 
 
 def writer(part: type[Struct], descriptor: Descriptor) -> Writer:
-    """Write `part` into a message of its own."""
-    message_class = GetMessageClass(descriptor)
+    """Write `part` as the constructor of the message around it takes it: its fields by name."""
     infos = fields(part)
     names = [info.name for info in infos]
     if len(names) > 1 and all(map(_is_plain, infos)):
         # The common, small events: one call fetches all fields.
         every = attrgetter(*names)
-        return lambda struct: message_class(**dict(zip(names, every(struct), strict=True)))
+        return lambda struct: dict(zip(names, every(struct), strict=True))
 
     setters = [(info.name, setter_of(info, descriptor)) for info in infos]
 
-    def write(struct: Struct) -> Message:
+    def write(struct: Struct) -> dict[str, Any]:
         given = {}
         for name, set_ in setters:
             value = getattr(struct, name)
             if value is not UNSET:
                 given[name] = set_(value)
-        return message_class(**given)
+        return given
 
     return write
 

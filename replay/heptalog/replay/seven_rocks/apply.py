@@ -52,12 +52,12 @@ def _apply_tile_played(state: State, body: TilePlayed) -> Applied:
     tile = TILES[body.tile]
     if state.phase is _OPEN:
         arm = OPENING
-        ends = _opening_ends(tile)
+        ends = opening_ends(tile)
         placed = (OPENING << 6) + (tile.first << 3) + tile.second
     else:
         arm = arms_for(state, tile)[0] if body.arm is UNSET else ARM_INDEXES[body.arm]
         touching = state.ends[arm] % VALUE_COUNT
-        ends = _ends_after(state, tile, arm)
+        ends = ends_after(state, tile, arm)
         placed = (arm << 6) + (touching << 3) + tile.first + tile.second - touching
     counted = counted_ends(ends)
     total = sum(counted)
@@ -121,14 +121,16 @@ def _apply_opener_drawn(state: State, body: OpenerDrawn) -> Applied:
     return replace(state, phase=_OPEN, turn=body.seat), ()
 
 
-def _opening_ends(tile: Tile) -> Ends:
+def opening_ends(tile: Tile) -> Ends:
+    """The ends of the line that this tile opens."""
     if tile.is_double:
         # Both in-line sides are free, and only one of them carries the count (SR-D4).
         return SPINNER + tile.first, SIDE + tile.first, CLOSED, CLOSED
     return PLAIN + tile.first, PLAIN + tile.second, CLOSED, CLOSED
 
 
-def _ends_after(state: State, tile: Tile, arm: int) -> Ends:
+def ends_after(state: State, tile: Tile, arm: int) -> Ends:
+    """The ends of the line once this tile, which fits, is laid to an arm."""
     ends = list(state.ends)
     end = ends[arm]
     ends[arm] = tile.onto[end]

@@ -1,0 +1,20 @@
+"""Where simulated games go, by the name that a person gives it."""
+
+from heptalog.cli.connections import Connections
+from heptalog.cli.databases import Database
+from heptalog.cli.exits import WrongUse
+from heptalog.cli.files import FileGame
+from heptalog.cli.servers import Server
+from heptalog.cli.simulating.databases import DatabaseDestination
+from heptalog.cli.simulating.servers import ServerDestination
+from heptalog.cli.sources import named
+
+
+def opened(text: str, connections: Connections) -> DatabaseDestination | ServerDestination:
+    """The database or the server of this name; whoever asks for it closes it. Raises Unavailable, Corrupt."""
+    target = named(text)
+    if isinstance(target, Server):
+        return ServerDestination(target.target, connections)
+    if isinstance(target, Database | FileGame):
+        return DatabaseDestination(target.path)
+    raise WrongUse(f"{text}: name a database or a server, without a game")
