@@ -24,6 +24,8 @@ COMMANDS = (
     "diff",
     "legal",
     "sql",
+    "rebuild",
+    "report",
     "doctor",
     "audit",
     "keygen",
@@ -33,6 +35,7 @@ COMMANDS = (
     "reveal",
     "backup",
     "restore",
+    "simulate",
     "demo",
 )
 # What must not be loaded before a command needs it: help answers at once.

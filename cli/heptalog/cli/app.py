@@ -18,13 +18,17 @@ from heptalog.cli.commands.games import games
 from heptalog.cli.commands.import_ import import_
 from heptalog.cli.commands.keygen import keygen
 from heptalog.cli.commands.legal import legal
+from heptalog.cli.commands.rebuild import rebuild
 from heptalog.cli.commands.replay import replay
+from heptalog.cli.commands.report import report
 from heptalog.cli.commands.restore import restore
 from heptalog.cli.commands.reveal import reveal
 from heptalog.cli.commands.serve import serve
 from heptalog.cli.commands.show import show
+from heptalog.cli.commands.simulate import simulate
 from heptalog.cli.commands.sql import sql
 from heptalog.cli.commands.verify import verify
+from heptalog.cli.commands.views import views
 from heptalog.cli.exits import Exit, complain
 from heptalog.cli.streams import prepared
 
@@ -56,6 +60,9 @@ for _command in (
     diff,
     legal,
     sql,
+    rebuild,
+    views,
+    report,
     doctor,
     audit,
     keygen,
@@ -65,6 +72,7 @@ for _command in (
     reveal,
     backup,
     restore,
+    simulate,
     demo,
 ):
     app.command(_command.__name__.rstrip("_"))(_command)

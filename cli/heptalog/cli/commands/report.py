@@ -1,0 +1,53 @@
+"""`heptalog report`: a page about a tournament, or about everything."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from heptalog.cli.exits import Exit, complain
+from heptalog.cli.guard import guarded
+
+SourceArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="SOURCE",
+        help="A database that no server holds, the folder of an export, or grpc://HOST:PORT.",
+        show_default=False,
+    ),
+]
+TournamentArgument = Annotated[str, typer.Argument(metavar="TOURNAMENT|all", help="The tournament, by its name.")]
+HtmlOption = Annotated[
+    Path,
+    typer.Option("--html", metavar="FILE", help="The page, written whole or not at all.", readable=False),
+]
+
+
+@guarded
+def report(source: SourceArgument, html: HtmlOption, tournament: TournamentArgument = "all") -> Exit:
+    """Write a page with standings and charts, to be opened anywhere.
+
+    One file that needs no network, no script and nothing else: for a phone, a desk or paper, with the numbers of every
+    chart for who does not see it. The same moment of the same log makes the same bytes. What hidden hands held is in
+    none of it.
+    """
+    import pyarrow as pa
+
+    from heptalog.analytics.reporting.report import STEPS
+    from heptalog.analytics.reporting.report import report as made
+    from heptalog.cli.asking import Wishes, opened
+    from heptalog.cli.exporting import write_whole
+    from heptalog.cli.output import counting
+
+    with opened(source) as asker:
+
+        def ask(sql: str) -> tuple[int, pa.Table]:
+            with asker.ask(sql, Wishes()) as reply:
+                batches = list(reply.batches())
+                return reply.position, pa.Table.from_batches(batches, reply.schema)
+
+        with counting("questions", total=STEPS) as counter:
+            page = made(ask, None if tournament == "all" else tournament, tell=counter.add)
+    write_whole(html, [page])
+    complain(f"{html}: {len(page) // 1024:,} KiB")
+    return Exit.FINE
