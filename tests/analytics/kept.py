@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import duckdb
 
-from heptalog.analytics.keeping import merging, series
+from heptalog.analytics.keeping import games, merging, series
 from heptalog.analytics.keeping.follower import Follower
 from heptalog.analytics.keeping.place import current
 from heptalog.analytics.projecting.arrow import arrow_table, arrow_tables, refusal_row
@@ -139,6 +139,8 @@ def smaller(monkeypatch: Any) -> None:
     monkeypatch.setattr(merging, "_SPARE_MAX", 6)
     monkeypatch.setattr(merging, "_PARTLY_READ_MAX", 3)
     monkeypatch.setattr(series, "_FULL_ROWS", 40)
+    monkeypatch.setattr(games, "_READ_AT_ONCE", 2)
+    monkeypatch.setattr(games, "_READ_MAX", 3)
 
 
 def files_in(folder: Path) -> set[Path]:

@@ -206,6 +206,19 @@ def test_a_write_that_fails_anywhere_leaves_what_was_there(
         assert {Path(part.path) for parts in last.tables.values() for part in parts} == files_in(folder)
 
 
+def test_what_nobody_asks_for_is_written_too(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("heptalog.analytics.keeping.follower._UNASKED_MAX", 100)
+    store = log_of(recorded_game(GAMES[0], 1), recorded_game(GAMES[2], 1))
+    follower = Follower(folder, store, boot=BOOT)
+    while follower.follow(30):
+        pass
+    _killed(follower)
+    again = Follower(folder, store, boot=BOOT)
+    assert store.position() - 130 <= again.position <= store.position(), "more was forgotten than had to be"
+    again.close()
+    assert rows_now(following(folder, store)) == rows_of_log(store)
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_a_process_that_is_killed_anywhere_leaves_what_was_there(tmp_path: Path, seed: int) -> None:
     database, random = tmp_path / "log.duckdb", Random(seed)

@@ -5,11 +5,13 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
+import duckdb
 import msgspec
 import pytest
 from msgspec.structs import replace
 
 from heptalog.analytics.keeping import Follower, behind, folder_of
+from heptalog.analytics.keeping.generation import Generation
 from heptalog.analytics.keeping.manifest import FORM, boot_id, written
 from heptalog.analytics.keeping.place import MANIFEST, begin, clear, current, keep, read
 from heptalog.analytics.keeping.reading import kept_now
@@ -223,6 +225,21 @@ def test_a_follower_whose_source_fails_does_nothing_more_until_it_is_opened_agai
     assert rows_now(following(folder, store)) == rows_of_log(store)
 
 
+def test_a_follower_that_cannot_write_at_its_end_lets_go_all_the_same(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object) -> None:
+        raise duckdb.OutOfMemoryException("no memory")
+
+    store = log_of(*LOG)
+    follower = Follower(folder, store)
+    monkeypatch.setattr(Generation, "write", fails)
+    with pytest.raises(duckdb.OutOfMemoryException):
+        follower.close()
+    monkeypatch.undo()
+    keep(folder).close()
+
+
 def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(Unavailable) as failure:
@@ -302,11 +319,12 @@ def test_leftovers_are_cleared_away(folder: Path) -> None:
     place = min(files_in(folder)).parent
     (place / "900000.parquet").write_bytes(b"")
     (place / "900001.parquet.part").write_bytes(b"")
+    (place / "notes.parquet").write_bytes(b"")
     begin(folder)
     store = log_of(*LOG)
     follower = Follower(folder, store)
     assert rows_now(follower) == rows_of_log(store)
-    assert not any(path.name.startswith("9000") for path in files_in(folder))
+    assert not any(path.name.startswith(("9000", "notes")) for path in files_in(folder))
     assert current(folder) == generation
     manifest = written(generation)
     assert manifest is not None

@@ -55,7 +55,8 @@ def test_a_program_is_told_the_same(database: Path, form: str) -> None:
         assert ended.document["tables"] == {name: len(rows) for name, rows in rows_of_log(store).items()}
     checked = run("rebuild", database, "--check", "--format", form)
     assert checked.code == 0
-    assert checked.document == {"ok": True, **ended.document}
+    position = ended.document["events"]
+    assert checked.document == {"ok": True, **ended.document, "position": position, "head": position, "behind": 0}
     assert (ended.out.count("\n") == 1) == (form == "jsonl")
 
 
@@ -65,6 +66,20 @@ def test_what_is_right_passes_the_check(database: Path) -> None:
     ended = run("rebuild", database, "--check")
     assert (ended.code, ended.err) == (0, "")
     assert ended.out.splitlines()[-1] == (f"{database}: every row is as it should be, {position_of(database)} events")
+
+
+def test_what_is_right_as_far_as_it_goes_is_told_to_be_behind(database: Path) -> None:
+    assert run("rebuild", database).code == 0
+    before = position_of(database)
+    record(database, 2)
+    behind = position_of(database) - before
+    ended = run("rebuild", database, "--check")
+    assert (ended.code, ended.err) == (0, "")
+    assert ended.out.splitlines()[-1] == (
+        f"{database}: every row is as it should be, {before} events; {behind} events of the log are not in them yet"
+    )
+    told = run("rebuild", database, "--check", "--format", "json").document
+    assert (told["position"], told["head"], told["behind"]) == (before, before + behind, behind)
 
 
 def test_what_is_not_right_is_told_and_nothing_is_changed(database: Path) -> None:

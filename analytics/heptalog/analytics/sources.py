@@ -60,3 +60,11 @@ class Source(Protocol):
     def refusal_count(self) -> int:
         """How many refusals there are."""
         ...
+
+
+class Log(Source, Protocol):
+    """A source that also has the Merkle tree over all of its events (`heptalog.replay.evidence.merkle`)."""
+
+    def tile(self, level: int, index: int, width: int) -> Sequence[bytes]:
+        """The first `width` entries of a tile. Raises NotFound where they are not complete; Corrupt."""
+        ...

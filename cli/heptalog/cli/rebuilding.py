@@ -12,7 +12,7 @@ from heptalog.cli.exits import WrongUse
 from heptalog.cli.output import counting
 from heptalog.cli.processes import core_count
 from heptalog.cli.servers import Server
-from heptalog.cli.sources import named
+from heptalog.cli.sources import log_named
 from heptalog.cli.tables import build_all, kept_alone, log_at, opened_log, telling
 from heptalog.replay.errors import HeptalogError
 
@@ -22,11 +22,8 @@ if TYPE_CHECKING:
 
 
 def place_of(text: str) -> Database | Server:
-    """The database or the server that is meant. Raises WrongUse for anything else."""
-    place = named(text)
-    if not isinstance(place, Database | Server):
-        raise WrongUse(f"{text}: name a database or a server, without a game")
-    return place
+    """The database or the server that is meant. Raises WrongUse, Unavailable for anything else."""
+    return log_named(text)
 
 
 def rebuilt(place: Database | Server) -> dict[str, Any]:
@@ -51,7 +48,9 @@ def checked(place: Database | Server) -> dict[str, Any]:
     with opened_log(place.path) as store, counting("events", total=store.position()) as counter:
         source = partial(log_at, store.path)
         found = check(folder_of(store.path), source, processes=core_count(), tell=telling(counter))
-    return _counted(place.name, found)
+        head = store.position()
+    behind = {"position": found.position, "head": head, "behind": head - found.position}
+    return {**_counted(place.name, found), **behind}
 
 
 def _lying(path: Path) -> "Counted":

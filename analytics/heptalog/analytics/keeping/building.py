@@ -16,17 +16,17 @@ from msgspec import Struct
 from heptalog.analytics.keeping.games import projected, whole_games
 from heptalog.analytics.keeping.generation import REFUSALS, Generation
 from heptalog.analytics.keeping.manifest import FORM, FORMAT, Counted, Manifest, Segment, boot_id
-from heptalog.analytics.keeping.opening import hash_at
+from heptalog.analytics.keeping.opening import in_hex, tree_if_whole
 from heptalog.analytics.keeping.piles import Piles
 from heptalog.analytics.keeping.place import begin, read
 from heptalog.analytics.keeping.processes import Counter, in_processes
 from heptalog.analytics.keeping.rated import RATING_CHANGES
 from heptalog.analytics.keeping.shelf import Shelf
-from heptalog.analytics.sources import Source
+from heptalog.analytics.sources import Log, Source
 from heptalog.analytics.tables import TABLES
 
 # Opens the log, in any process; it is given to them, so it can be pickled.
-OpenSource: TypeAlias = Callable[[], AbstractContextManager[Source]]
+OpenSource: TypeAlias = Callable[[], AbstractContextManager[Log]]
 Tell: TypeAlias = Callable[[int, int], None]
 
 # So many positions are one piece of work; about as much as is held in memory easily as rows.
@@ -103,7 +103,7 @@ def spans_of(until: int, processes: int) -> Iterator[tuple[int, int]]:
         yield first, min(first + size - 1, until)
 
 
-def _build(generation: Path, source: Source, open_source: OpenSource, processes: int, tell: Tell) -> Counted:
+def _build(generation: Path, source: Log, open_source: OpenSource, processes: int, tell: Tell) -> Counted:
     until = source.position()
     spans = [
         Span(open_source, first, last, until, generation, 1 + place * _NUMBERS_A_SPAN)
@@ -113,9 +113,8 @@ def _build(generation: Path, source: Source, open_source: OpenSource, processes:
     manifest = Manifest(
         FORMAT,
         FORM,
-        log=hash_at(source, 1),
         position=until,
-        head=hash_at(source, until),
+        tree=in_hex(tree_if_whole(source, until)),
         number=1 + len(spans) * _NUMBERS_A_SPAN,
         segments=tuple(segment for report in reports for segment in report.segments),
         unread=tuple(sorted(name for report in reports for name in report.unread)),

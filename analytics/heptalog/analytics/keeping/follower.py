@@ -6,23 +6,26 @@ now and then; the files that it names stay until another takes its place, so tha
 taken since is only taken again.
 """
 
-from collections.abc import Iterator
+import shutil
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
 from heptalog.analytics.keeping.games import EVENTS_HELD_MAX
 from heptalog.analytics.keeping.generation import Generation
-from heptalog.analytics.keeping.manifest import FORM, FORMAT, Manifest, boot_id, first_damaged, store
+from heptalog.analytics.keeping.manifest import FORM, FORMAT, Manifest, boot_id, first_damaged, paths, store, written
 from heptalog.analytics.keeping.opening import opened
-from heptalog.analytics.keeping.place import MANIFEST, Hold, begin, clear, current, keep
+from heptalog.analytics.keeping.place import MANIFEST, Hold, begin, clear, current, keep, sweep
 from heptalog.analytics.keeping.segments import Damaged
 from heptalog.analytics.snapshots import Snapshot
-from heptalog.analytics.sources import Source
+from heptalog.analytics.sources import Log
 from heptalog.replay.errors import Code, HeptalogError, Unavailable
 
 # Where the manifest is not written in order, so many events are taken again.
 _UNSTORED_MAX: Final = 2_000
+# The same where nobody asks: what is held in memory is not to grow for ever, nor is all to be taken again.
+_UNASKED_MAX: Final = 100_000
 # A moment is not kept waiting by what can be merged later, unless so many times as much lies there.
 _PATIENCE: Final = 4
 
@@ -36,22 +39,26 @@ class Follower:
     def __init__(
         self,
         folder: Path,
-        source: Source,
+        source: Log,
         *,
         lock: Hold | None = None,
+        check_room: Callable[[], None] = lambda: None,
         events_held_max: int = EVENTS_HELD_MAX,
         boot: str | None = None,
     ) -> None:
         """Open the folder, or begin it; anew where it is of another log, of another form, damaged, or ahead.
 
-        Who keeps the folder already gives its `lock` away. Raises Unavailable: DATABASE_LOCKED where another keeps it,
-        SOURCE_UNREADABLE where it cannot be made; OSError where it cannot be written.
+        Who keeps the folder already gives its `lock` away; `check_room` raises where no more is to be written. Raises
+        Unavailable: DATABASE_LOCKED where another keeps it, SOURCE_UNREADABLE where it cannot be made; OSError where it
+        cannot be written.
         """
         self._folder: Final = folder
         self._source: Final = source
+        self._check_room: Final = check_room
         self._events_held_max: Final = events_held_max
         self._boot: Final = boot_id() if boot is None else boot
         self._is_open = False
+        self._is_begun = False
         self._current: Snapshot | None = None
         # Moments have numbers: with it stand those that are read, files that are in none from there on, and generations
         # that ended there.
@@ -87,15 +94,22 @@ class Follower:
         """Take what comes next, and so many refusals too; False where there was nothing."""
         with self._unbroken():
             self._adopt()
-            return self._generation.take(self._source, events_max)
+            self._check_room()
+            generation = self._generation
+            has_taken = generation.take(self._source, events_max)
+            if generation.position - generation.stored_position > _UNASKED_MAX:
+                generation.write()
+                generation.store()
+            return has_taken
 
     def snapshot(self) -> Snapshot:
         """The moment that was reached; its files stay until it is released."""
         with self._unbroken():
             generation = self._generation
+            self._check_room()
             generation.write()
             while generation.tidy(patience=_PATIENCE):
-                pass
+                self._check_room()
             if generation.position - generation.stored_position > _UNSTORED_MAX:
                 generation.store()
             moment = generation.moment()
@@ -113,6 +127,7 @@ class Follower:
     def rest(self) -> bool:
         """Use a time in which nobody waits to put things in order, a step at a time; False where all is in order."""
         with self._unbroken():
+            self._check_room()
             if self._generation.tidy(patience=1):
                 return True
             self._sweep()
@@ -126,21 +141,40 @@ class Follower:
             self._forget()
             return False
 
+    def abandon(self) -> None:
+        """Take away what was written since the manifest, and where the tables were begun here all of them.
+
+        For who could not go on, and has nobody who reads what was handed out; then it is closed.
+        """
+        self._is_open = False
+        path, hold = self._generation.path, self._generation.hold
+        with suppress(OSError):
+            if self._is_begun:
+                (path / MANIFEST).unlink(missing_ok=True)
+                with hold.alone() as is_alone:
+                    if is_alone:
+                        shutil.rmtree(path, ignore_errors=True)
+            elif (manifest := written(path)) is not None:
+                sweep(path, hold, paths(manifest, path))
+
     def close(self) -> None:
         """Write down how far it is, and let go of the folder. Calling it again does nothing."""
-        if self._is_open:
-            # What cannot be written is taken again.
-            with suppress(OSError, HeptalogError), self._unbroken():
-                self._generation.write()
-                self._sweep()
+        try:
+            if self._is_open:
+                # What cannot be written is taken again.
+                with suppress(OSError, HeptalogError), self._unbroken():
+                    self._generation.write()
+                    self._sweep()
+        finally:
             self._is_open = False
-        for _, former in self._former:
-            former.close()
-        self._generation.hold.close()
-        self._lock.close()
+            for _, former in self._former:
+                former.close()
+            self._generation.hold.close()
+            self._lock.close()
 
     def _opened(self) -> Generation:
         found = opened(self._folder, self._source, boot=self._boot)
+        self._is_begun = found is None
         if found is None:
             path, manifest = begin(self._folder), Manifest(FORMAT, FORM, boot=self._boot)
             store(manifest, path)

@@ -17,8 +17,9 @@ from heptalog.replay.events import Event
 
 # How many events are held folded; each takes about 700 bytes.
 EVENTS_HELD_MAX: Final = 500_000
-# So many games are read with one question.
+# So many games are read with one question, and of more than that no more is taken at once.
 _READ_AT_ONCE: Final = 64
+_READ_MAX: Final = 512
 # Of more that cannot be read each is counted, and no longer told of.
 _TOLD_MAX: Final = 10
 _log = logging.getLogger(__name__)
@@ -54,11 +55,10 @@ class Games:
         """Whether any is not as it was last written."""
         return bool(self._changed)
 
-    def take(self, records: Sequence[Recorded], source: Source) -> None:
-        """Take the records that come next, in the order of their positions."""
-        names = dict.fromkeys(record.game_id for record in records if record.game_id not in self.unread)
-        going_on = dict.fromkeys(record.game_id for record in records if record.sequence)
-        missing = [name for name in going_on if name in names and name not in self._held]
+    def take(self, records: Sequence[Recorded], source: Source) -> int:
+        """Take the records that come next, in the order of their positions; how many of them it was."""
+        names, missing, count = self._of(records)
+        records = records[:count]
         # Those that are not held have been written as they were until now, so that is how they are known.
         self._read(source, missing, until=records[0].position - 1)
         broken: dict[str, None] = {}
@@ -75,6 +75,7 @@ class Games:
             if name in self._held:
                 self._held[name] = self._held.pop(name)
         self._let_go()
+        return len(records)
 
     def changed(self) -> list[Game]:
         """Those that are not as they were last written, in the order of their numbers."""
@@ -89,6 +90,20 @@ class Games:
                 del self._held[game.projection.game_id]
                 self._events -= game.projection.event_count
         self._let_go()
+
+    def _of(self, records: Sequence[Recorded]) -> tuple[list[str], list[str], int]:
+        """The games of some records, those to be read whole, and how many records come before there are too many."""
+        names: dict[str, None] = {}
+        missing: list[str] = []
+        for place, record in enumerate(records):
+            name = record.game_id
+            if name not in names and name not in self.unread:
+                if record.sequence and name not in self._held:
+                    if len(missing) == _READ_MAX:
+                        return list(names), missing, place
+                    missing.append(name)
+                names[name] = None
+        return list(names), missing, len(records)
 
     def _advance(self, record: Recorded) -> None:
         event = event_of(record)

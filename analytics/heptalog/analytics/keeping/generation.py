@@ -1,5 +1,6 @@
 """One generation of the tables, open for writing: what was taken of the log, and where its rows are."""
 
+from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Final
@@ -8,6 +9,7 @@ from msgspec.structs import replace
 
 from heptalog.analytics.keeping.games import Games
 from heptalog.analytics.keeping.manifest import FORM, FORMAT, Manifest, moment_of, paths, store
+from heptalog.analytics.keeping.opening import from_hex, hash_of, in_hex
 from heptalog.analytics.keeping.piles import Piles
 from heptalog.analytics.keeping.place import read, sweep
 from heptalog.analytics.keeping.rated import RATING_CHANGES, Rated
@@ -17,9 +19,10 @@ from heptalog.analytics.projecting.arrow import arrow_table, refusal_row
 from heptalog.analytics.projecting.rows import Row
 from heptalog.analytics.rating import result_of
 from heptalog.analytics.snapshots import Snapshot
-from heptalog.analytics.sources import Source
+from heptalog.analytics.sources import Recorded, Source
 from heptalog.analytics.tables import TABLES
 from heptalog.replay.codec import hash_in
+from heptalog.replay.evidence.merkle import leaf_hash
 
 REFUSALS: Final = next(table for table in TABLES if table.name == "refusals")
 # So many refusals are held before they are written.
@@ -55,7 +58,9 @@ class Generation:
         self._games = Games(manifest.unread, events_max=events_held_max)
         self._refusal_rows: list[Row] = []
         self._boot = boot
-        self._log, self._head = manifest.log, manifest.head
+        # Of what was taken: the log itself may be another by the time that somebody asks what it was.
+        self._tree = from_hex(manifest.position, manifest.tree)
+        self._refused_last = manifest.refused_last
         self.position, self.refusals = manifest.position, manifest.refusals
         self.stored_position = self.position
         self._stored = self._state() if is_whole else (-1, -1, -1)
@@ -81,11 +86,9 @@ class Generation:
         if source.position() > self.position:
             records = list(source.read_all(start=self.position + 1, limit=limit))
         if records:
-            self._games.take(records, source)
-            if not self._log:
-                self._log = hash_in(records[0].record).hex()
+            del records[self._games.take(records, source) :]
+            self._grow(records)
             self.position = records[-1].position
-            self._head = hash_in(records[-1].record).hex()
         has_refusals = self._take_refusals(source, limit)
         if self._games.is_full or len(self._refusal_rows) > _REFUSALS_HELD_MAX:
             self.write()
@@ -126,10 +129,10 @@ class Generation:
         return Manifest(
             FORMAT,
             FORM,
-            log=self._log,
             position=self.position,
-            head=self._head,
+            tree=in_hex(self._tree),
             refusals=self.refusals,
+            refused_last=self._refused_last,
             number=self._shelf.number,
             segments=self._shelf.segments,
             refused=self._refused.chunks,
@@ -161,12 +164,23 @@ class Generation:
     def _all(self) -> tuple[Shelf | Series, ...]:
         return self._shelf, self._refused, self._rated.series
 
+    def _grow(self, records: Sequence[Recorded]) -> None:
+        if records[0].position != self.position + 1 or records[-1].position != self.position + len(records):
+            # Some are missing, and the log has no tree either.
+            self._tree = None
+        if self._tree is not None:
+            for record in records:
+                self._tree.append(leaf_hash(hash_in(record.record)))
+
     def _take_refusals(self, source: Source, limit: int) -> bool:
         before = self.refusals
         if source.refusal_count() > before:
+            refused = None
             for refused in islice(source.refusals(after=before), limit):
                 self.refusals += 1
                 self._refusal_rows.append(refusal_row(self.refusals, refused))
+            if refused is not None:
+                self._refused_last = hash_of(refused)
         return self.refusals > before
 
     def _state(self) -> tuple[int, int, int]:

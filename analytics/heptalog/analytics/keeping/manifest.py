@@ -74,7 +74,9 @@ class Chunk(Struct, frozen=True):
 
 
 class Manifest(Struct, frozen=True):
-    """The whole of it. `log` is the hash of the first record, and `head` that of the record at `position`.
+    """The whole of it. `tree` says which log it is of: the Merkle tree over all events up to `position`, as the
+    complete subtrees along its right edge; nothing where the log could not tell. `refused_last` is the hash of the last
+    refusal.
 
     `number` is the next that a file gets; `unread` are the games with a record that could not be read here. `boot` is
     when the machine was started: what was written before it was started again may not be what lies there now.
@@ -82,10 +84,10 @@ class Manifest(Struct, frozen=True):
 
     format: str
     form: int
-    log: str = ""
     position: int = 0
-    head: str = ""
+    tree: tuple[str, ...] = ()
     refusals: int = 0
+    refused_last: str = ""
     number: int = 1
     segments: tuple[Segment, ...] = ()
     refused: tuple[Chunk, ...] = ()
@@ -132,7 +134,7 @@ def moment_of(generation: Path, manifest: Manifest) -> Snapshot:
         if chunks:
             tables[table] = [Part(str(chunk.path(generation, table))) for chunk in chunks]
     named = {table: tuple(parts) for table, parts in tables.items()}
-    return Snapshot(manifest.position, manifest.refusals, (str(generation),), named)
+    return Snapshot(manifest.position, manifest.refusals, (str(generation),), named, manifest.unread)
 
 
 def store(manifest: Manifest, generation: Path) -> None:

@@ -1,33 +1,43 @@
 """Whether what is kept can be gone on with: it is of this log, and the log has all that it was made of."""
 
 from collections.abc import Sequence
+from contextlib import suppress
+from hashlib import sha256
+from itertools import islice
 from pathlib import Path
 from typing import Final
+
+import msgspec
 
 from heptalog.analytics.keeping.games import projected, whole_games
 from heptalog.analytics.keeping.manifest import Manifest, boot_id, load
 from heptalog.analytics.keeping.place import current
-from heptalog.analytics.sources import Source
+from heptalog.analytics.sources import Log, Refused, Source
 from heptalog.replay.codec import hash_in
+from heptalog.replay.errors import Corrupt, NotFound
+from heptalog.replay.evidence.merkle import Frontier, frontier_at, nodes_from_tiles
 
 # So many games that could not be read are tried again.
 _RETRIED_MAX: Final = 1_000
 
 
-def opened(folder: Path, source: Source, *, boot: str) -> tuple[Path, Manifest] | None:
+def opened(folder: Path, source: Log, *, boot: str) -> tuple[Path, Manifest] | None:
     """The generation that counts and its manifest; None where there is none that this log can go on with."""
     generation = current(folder)
     manifest = None if generation is None else manifest_for(generation, source, boot=boot)
     return None if generation is None or manifest is None else (generation, manifest)
 
 
-def manifest_for(generation: Path, source: Source, *, boot: str) -> Manifest | None:
+def manifest_for(generation: Path, source: Log, *, boot: str) -> Manifest | None:
     """The manifest of a generation; None where it is damaged, or this log cannot go on with it."""
     manifest = load(generation, boot=boot)
-    return None if manifest is None or not is_of(manifest, source) else manifest
+    # A log that cannot say what it is may be any.
+    with suppress(Corrupt):
+        return None if manifest is None or not is_of(manifest, source) else manifest
+    return None
 
 
-def behind(folder: Path, source: Source) -> int:
+def behind(folder: Path, source: Log) -> int:
     """How many events are to be taken that are not in the tables yet; all of them where they are to be made anew.
 
     Where it is many, `build` makes all of them faster than a follower takes these.
@@ -36,14 +46,49 @@ def behind(folder: Path, source: Source) -> int:
     return source.position() - (0 if found is None else found[1].position)
 
 
-def is_of(manifest: Manifest, source: Source) -> bool:
-    """Whether a log begins with all that these tables were made of, and no more of it can be read here than could."""
-    if manifest.position > source.position() or manifest.refusals > source.refusal_count():
+def is_of(manifest: Manifest, source: Log) -> bool:
+    """Whether a log begins with all that these tables were made of, and no more of it can be read here than could.
+
+    Raises Corrupt where the log lacks events.
+    """
+    position, refusals = manifest.position, manifest.refusals
+    if position > source.position() or refusals > source.refusal_count():
         return False
-    if not manifest.position:
+    if refusals and manifest.refused_last != "".join(
+        hash_of(refused) for refused in islice(source.refusals(after=refusals - 1), 1)
+    ):
+        return False
+    if not position:
         return True
-    ends = (hash_at(source, 1), hash_at(source, manifest.position))
-    return ends == (manifest.log, manifest.head) and _is_still_unread(manifest.unread, source, manifest.position)
+    return manifest.tree == in_hex(tree_at(source, position)) and _is_still_unread(manifest.unread, source, position)
+
+
+def tree_at(source: Log, position: int) -> Frontier:
+    """The tree over all events up to a position, as the log has it. Raises Corrupt where the log lacks events."""
+    return frontier_at(position, nodes_from_tiles(source.tile, size=position))
+
+
+def tree_if_whole(source: Log, position: int) -> Frontier | None:
+    """The same; None where the log cannot tell."""
+    with suppress(Corrupt, NotFound):
+        return tree_at(source, position)
+    return None
+
+
+def in_hex(tree: Frontier | None) -> tuple[str, ...]:
+    """A tree as a manifest has it."""
+    return () if tree is None else tuple(subtree.hex() for subtree in tree.hashes)
+
+
+def from_hex(position: int, subtrees: Sequence[str]) -> Frontier | None:
+    """The tree over so many events that a manifest has; None where it has none."""
+    return Frontier(position, map(bytes.fromhex, subtrees)) if len(subtrees) == position.bit_count() else None
+
+
+def hash_of(refused: Refused) -> str:
+    """The hash of a refusal, in hex. Its time, to the nanosecond, makes it one of its kind."""
+    who = (refused.game_id, refused.sequence, refused.refused_at, refused.recorded_by)
+    return sha256(msgspec.msgpack.encode((who, refused.kind, refused.code, refused.rule, refused.content))).hexdigest()
 
 
 def hash_at(source: Source, position: int) -> str:

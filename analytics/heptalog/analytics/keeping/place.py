@@ -64,8 +64,7 @@ def keep(folder: Path) -> Hold:
     Raises Unavailable: DATABASE_LOCKED where another keeps it, SOURCE_UNREADABLE where it cannot be made, or its files
     would be read as others.
     """
-    if is_misread(folder):
-        raise Unavailable(Code.SOURCE_UNREADABLE, path=str(folder), problem="its name would be read as a pattern")
+    check_name(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
@@ -85,6 +84,13 @@ def keep(folder: Path) -> Hold:
     return hold
 
 
+def check_name(folder: Path) -> None:
+    """Raise Unavailable where the files of a folder would be read as others."""
+    if is_misread(folder):
+        problem = "month=, ruleset=, * and ? in its path would be read as more than a name"
+        raise Unavailable(Code.SOURCE_UNREADABLE, path=str(folder), problem=problem)
+
+
 def is_misread(folder: Path) -> bool:
     """Whether the engine would take something in the name of a folder, or of one above it, for more than a name."""
     return _MISREAD.search(str(folder.absolute())) is not None
@@ -93,9 +99,14 @@ def is_misread(folder: Path) -> bool:
 def read(generation: Path) -> Hold:
     """Hold a generation for reading: nothing that is in it goes away. Raises OSError where it is gone."""
     descriptor = os.open(generation, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    # Who clears it away is done at once.
-    fcntl.flock(descriptor, fcntl.LOCK_SH)
-    return Hold(descriptor)
+    hold = Hold(descriptor)
+    try:
+        # Who clears it away is done at once.
+        fcntl.flock(descriptor, fcntl.LOCK_SH)
+    except BaseException:
+        hold.close()
+        raise
+    return hold
 
 
 def current(folder: Path) -> Path | None:
@@ -108,7 +119,7 @@ def begin(folder: Path) -> Path:
     """Make a generation after all that there are; it counts once it has a manifest. Raises OSError."""
     while True:
         number = max((int(generation.name) for generation in _generations(folder)), default=0) + 1
-        generation = folder / f"{number:0{_DIGITS}}"
+        generation = folder / _name(number)
         try:
             generation.mkdir()
         except FileExistsError:
@@ -133,7 +144,9 @@ def sweep(generation: Path, hold: Hold, named: Set[Path]) -> int:
     greatest = 0
     with hold.alone() as is_alone:
         for path in (generation / SEGMENTS).rglob("*.parquet*"):
-            greatest = max(greatest, int(path.name.partition(".")[0]))
+            number = path.name.partition(".")[0]
+            # What somebody else has put there has none.
+            greatest = max(greatest, int(number) if number.isdecimal() else 0)
             if is_alone and path not in named:
                 path.unlink(missing_ok=True)
     return greatest
@@ -147,10 +160,16 @@ def unreadable(error: OSError, folder: Path) -> Unavailable:
 def _generations(folder: Path) -> list[Path]:
     """All generations, in order; those that are not whole too."""
     try:
-        names = sorted(path.name for path in folder.iterdir())
+        names = [path.name for path in folder.iterdir()]
     except FileNotFoundError:
         return []
-    return [folder / name for name in names if len(name) == _DIGITS and name.isascii() and name.isdigit()]
+    # As `begin` writes them, and no others: what it makes next is never there already.
+    numbers = sorted(int(name) for name in names if name.isascii() and name.isdigit() and name == _name(int(name)))
+    return [folder / _name(number) for number in numbers]
+
+
+def _name(number: int) -> str:
+    return f"{number:0{_DIGITS}}"
 
 
 def _is_locked(descriptor: int, kind: int) -> bool:

@@ -6,11 +6,11 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from heptalog.analytics.keeping.manifest import Manifest, boot_id, moment_of
+from heptalog.analytics.keeping.manifest import Manifest, boot_id, first_damaged, moment_of, written
 from heptalog.analytics.keeping.opening import manifest_for
 from heptalog.analytics.keeping.place import current, is_misread, read
 from heptalog.analytics.snapshots import Snapshot
-from heptalog.analytics.sources import Source
+from heptalog.analytics.sources import Log
 
 
 class Lying(Struct, frozen=True):
@@ -21,7 +21,7 @@ class Lying(Struct, frozen=True):
 
 
 @contextmanager
-def kept_now(folder: Path, source: Source) -> Iterator[Lying | None]:
+def kept_now(folder: Path, source: Log) -> Iterator[Lying | None]:
     """The tables where they are kept already and have all that the log has; otherwise None. Nothing is written."""
     try:
         generation = None if is_misread(folder) else current(folder)
@@ -39,5 +39,11 @@ def kept_now(folder: Path, source: Source) -> Iterator[Lying | None]:
     yield None
 
 
-def _is_all(manifest: Manifest, source: Source) -> bool:
+def is_whole(generation: Path) -> bool:
+    """Whether every file of a generation is what was written; all of them are read."""
+    manifest = written(generation)
+    return manifest is not None and first_damaged(manifest, generation, is_read=True) is None
+
+
+def _is_all(manifest: Manifest, source: Log) -> bool:
     return (manifest.position, manifest.refusals) == (source.position(), source.refusal_count())

@@ -1,8 +1,8 @@
 """Tables as files: one Parquet file a table, ruleset and month, whole when it appears, and never changed after."""
 
-import hashlib
 import os
 from collections.abc import Iterator, Mapping
+from hashlib import file_digest
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
@@ -20,7 +20,6 @@ PART_SUFFIX: Final = ".part"
 NUMBER: Final = "game_number"
 # So many rows are read, or passed over, at once.
 _ROW_GROUP_SIZE: Final = 122_880
-_HASH_PIECE: Final = 1 << 20  # bytes
 
 
 class Damaged(Exception):
@@ -78,7 +77,7 @@ def write_file(
     path = folder / relative
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(path.name + PART_SUFFIX)
-    pq.write_table(rows, part, compression=compression, row_group_size=_ROW_GROUP_SIZE)
+    pq.write_table(rows, part, compression=compression, row_group_size=_ROW_GROUP_SIZE, write_page_checksum=True)
     sha256 = sha256_of(part)
     if is_durable:
         _sync(part)
@@ -100,9 +99,22 @@ def read(path: Path, *, columns: list[str] | None = None, first: int = 0, last: 
     try:
         # Not by its name, from whose folders columns would be made up; and by one thread, for others work beside it.
         with path.open("rb") as file:
-            return pq.read_table(file, columns=columns, filters=bounds, use_threads=False, pre_buffer=False)
+            return pq.read_table(
+                file,
+                columns=columns,
+                filters=bounds,
+                use_threads=False,
+                pre_buffer=False,
+                # So that damage is not merged into a file whose hash is right.
+                page_checksum_verification=True,
+            )
     except (FileNotFoundError, pa.ArrowInvalid) as error:
         raise Damaged(path.name) from error
+    except OSError as error:
+        # A page is not what its checksum says: only what the operating system says has a number.
+        if error.errno is None:
+            raise Damaged(path.name) from error
+        raise
 
 
 def partitions(table: pa.Table) -> Iterator[tuple[tuple[str, str], pa.Table]]:
@@ -127,10 +139,7 @@ def path_of(table: str, ruleset: str, month: str, number: int) -> str:
 def sha256_of(path: Path) -> str:
     """The SHA-256 of a file, in hex. Raises OSError."""
     with path.open("rb") as file:
-        digest = hashlib.sha256()
-        while piece := file.read(_HASH_PIECE):
-            digest.update(piece)
-    return digest.hexdigest()
+        return file_digest(file, "sha256").hexdigest()
 
 
 def _sync(path: Path) -> None:
