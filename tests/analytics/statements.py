@@ -107,6 +107,9 @@ SELECT list(game_id ORDER BY turns)[1], first(game_id ORDER BY turns), array_agg
 SELECT x: 1, y: 2
 SELECT #1, game_id FROM games ORDER BY #2
 SELECT "game_id" AS "the game's id" FROM "games"
+SELECT aggregate([1], 'max'), [1, 2].list_aggr('AVG'), array_aggregate([1], 'count'), array_aggr(['a'], 'listagg', ',')
+SELECT from_json('{}', '{"a": "DECIMAL(4, 1)", "b": ["INTEGER[2][]"], "c": {"d": "timestamp with time zone"}}')
+SELECT json_transform(options, '{"target": "BIGINT"}'), '{"a": 1}'::JSON::MAP(VARCHAR, INTEGER) FROM games
 SELECT ruleset, month, count(*) FROM turns WHERE month >= '2026-01' GROUP BY ALL
 SELECT player_id, sum(think_seconds) FROM turns GROUP BY ALL ORDER BY 2 DESC LIMIT 10
 SELECT * FROM standings JOIN ratings USING (player_id, ruleset)
@@ -223,6 +226,27 @@ SELECT * FROM games JOIN seats ON sleep_ms(1) IS NULL ### sleep_ms cannot be cal
 SELECT * FROM unnest([sleep_ms(1)]) ### sleep_ms cannot be called
 VALUES (sleep_ms(1)) ### sleep_ms cannot be called
 SELECT 1 GROUP BY GROUPING SETS ((sleep_ms(1))) ### sleep_ms cannot be called
+SELECT list_aggregate([1, 5], 'bitstring_agg', 0, 10) ### bitstring_agg cannot be called
+SELECT LIST_AGGR([1], 'SUM_NO_OVERFLOW') ### SUM_NO_OVERFLOW cannot be called
+SELECT aggregate([1], 'combine_aggr') ### combine_aggr cannot be called
+SELECT array_aggr([1], 'to_aggregate_state') ### to_aggregate_state cannot be called
+SELECT array_aggregate(['a'], 'variant_group_object', 'b') ### variant_group_object cannot be called
+SELECT [1].list_aggregate('nothing') ### nothing cannot be called
+SELECT list_aggregate([1], 'su' || 'm') ### must be the name of an aggregate
+SELECT list_aggregate([1], (SELECT 'sum')) ### must be the name of an aggregate
+SELECT list_aggregate(list := [1], function_name := 'lttb') ### must be the name of an aggregate
+SELECT list_aggregate(*COLUMNS('tags'), 'sum') FROM games ### must be the name of an aggregate
+SELECT list_transform([[1]], lambda x: list_aggregate(x, 'lttb')) ### lttb cannot be called
+SELECT from_json('1', '"UNION(a INTEGER)"') ### can be written as a cast
+SELECT from_json('1', '"kept.games"') ### can be written as a cast
+SELECT from_json('1', '"INTEGER) AS x"') ### can be written as a cast
+SELECT from_json_strict('1', '["VARIANT"]') ### nothing can be cast to VARIANT
+SELECT json_transform('{}', '{"a": "BIT", "a": "INTEGER"}') ### nothing can be cast to BIT
+SELECT json_transform_strict('{}', '{"a": {"b": ["GEOMETRY[]"]}}') ### nothing can be cast to GEOMETRY
+SELECT from_json('1', lower('"INTEGER"')) ### must be a structure
+SELECT from_json('1', structure := '"BIT"') ### must be a structure
+SELECT from_json('1', '{"a": 1}') ### no type
+SELECT from_json('1', 'INTEGER') ### not JSON
 SELECT 1::regclass ### nothing can be cast to regclass
 SELECT 1::kept.games ### nothing can be cast to kept.games
 SELECT '1'::BIT ### nothing can be cast to BIT

@@ -1,6 +1,7 @@
 """What may be asked: one SELECT, our tables, functions that compute, and no node that nobody has looked at."""
 
 import copy
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from heptalog.analytics.asking import engine
 from heptalog.analytics.asking.admitting import admit, printed
 from heptalog.analytics.asking.functions import Place, calls, is_allowed, is_refused
+from heptalog.analytics.asking.naming import SECOND_NAMES
 from heptalog.analytics.snapshots import Snapshot, attach
 from heptalog.analytics.tables import TABLES
 from heptalog.analytics.views import VIEWS, install
@@ -95,6 +97,18 @@ def test_every_function_that_is_allowed_is_there() -> None:
             for (name,) in connection.execute("SELECT DISTINCT function_name FROM duckdb_functions()").fetchall()
         }
     assert calls() <= listed
+
+
+def test_what_names_something_in_text_is_held_to_the_lists() -> None:
+    # Whose second parameter is called so is told there what to call, or to which types to cast.
+    with duckdb.connect() as connection:
+        listed = connection.execute("SELECT function_name, parameters FROM duckdb_functions()").fetchall()
+    telling = {
+        name
+        for name, parameters in listed
+        if is_allowed(name) and any(re.search("function|structure|type|sql|query", each) for each in parameters)
+    }
+    assert telling == SECOND_NAMES
 
 
 def nodes_in(value: Any) -> Iterator[dict[str, Any]]:

@@ -2,9 +2,11 @@
 
 import json
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any, Final
 
+import duckdb
 import pytest
 from msgspec.structs import replace
 
@@ -14,7 +16,11 @@ from heptalog.analytics.projecting.arrow import arrow_table
 from heptalog.analytics.snapshots import Part, Snapshot, attach
 from heptalog.analytics.tables import TABLES
 from heptalog.replay.errors import HeptalogError
+from heptalog.service.store.memory import MemoryStore
 from tests.analytics.asking import LONG, SHORT, asked, refusals_in
+from tests.analytics.kept import LOG, following, moment, refused
+from tests.support.newer import record_newer
+from tests.support.recording import batch_of
 
 CONDITIONS: Final = (
     "upper(r.code) = 'X'",
@@ -76,6 +82,30 @@ def test_two_logs_that_differ_in_what_is_held_back_give_one_answer(
     workers: Workers, snapshot: Snapshot, tmp_path: Path, sql: str
 ) -> None:
     assert _outcome(workers, sql, snapshot) == _outcome(workers, sql, _other(snapshot, tmp_path))
+
+
+def test_refusals_of_a_game_that_cannot_be_read_are_held_back(workers: Workers, snapshot: Snapshot) -> None:
+    # It is in no row of `games`, and may be running all the same.
+    unread = replace(snapshot, unread=("it's", "no-such-game"))
+    assert asked(workers, "SELECT refusal_number FROM refusals", unread).column(0).to_pylist() == [1]
+    assert asked(workers, "SELECT sum(refusals) FROM refusals_by_rule", unread).column(0).to_pylist() == [1]
+
+
+@pytest.mark.parametrize("how", ["rules", "a kind"])
+def test_the_tables_say_which_games_those_are(tmp_path: Path, how: str) -> None:
+    # With newer rules a game cannot be read at all, with a newer kind of event until it comes.
+    store = MemoryStore()
+    record_newer(store, how)
+    batch = batch_of(LOG[0])
+    store.append([], [replace(refused(batch), game_id=name) for name in ("game", "no-such-game")])
+    follower = following(tmp_path / "tables", store)
+    with closing(follower), moment(follower) as snapshot, duckdb.connect() as connection:
+        attach(connection, snapshot)
+        shown = connection.execute("SELECT game_id FROM refusals").fetchall()
+        told = connection.execute("SELECT count(*) FROM games WHERE game_id = 'game'").fetchall()
+    assert snapshot.unread == ("game",)
+    assert shown == [("no-such-game",)]
+    assert told == [(how != "rules",)]
 
 
 def _other(snapshot: Snapshot, folder: Path) -> Snapshot:

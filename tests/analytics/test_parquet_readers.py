@@ -10,6 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from heptalog.analytics.parquet import flat as flat_tables
+from heptalog.analytics.parquet import opened
 from heptalog.analytics.parquet.flat import FlatKind, flattening
 from heptalog.analytics.parquet.manifest import read
 from heptalog.analytics.parquet.records import EXPORTED, columns, schema
@@ -140,6 +142,18 @@ def test_arrow_has_the_same_rows(tmp_path: Path, log: MemoryStore, has_running: 
         assert rows_of(found.select(names)) == sorted(map(repr, wanted[table.name])), table.name
 
 
+def test_a_disk_that_is_full_is_told_whoever_writes(
+    tmp_path: Path, log: MemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object, **__: object) -> None:
+        raise duckdb.IOException("No space left on device")
+
+    monkeypatch.setattr(flat_tables, "_write_csv", fails)
+    with pytest.raises(Unavailable) as caught:
+        flat(log, tmp_path, "csv")
+    assert caught.value.code is Code.WRITE_FAILED
+
+
 def test_csv_has_the_same_rows_as_text(tmp_path: Path, log: MemoryStore) -> None:
     flat(log, tmp_path, "csv")
     wanted = expected(log)
@@ -183,3 +197,19 @@ def test_no_kind_takes_the_place_of_another(tmp_path: Path) -> None:
 
 def _named(name: str) -> Table:
     return next(table for table in EXPORTED if table.name == name)
+
+
+@pytest.mark.parametrize("name", ["month=2020-01", "ruleset=x", "sea*son"])
+def test_a_path_that_would_be_read_as_more_than_a_name_is_refused(tmp_path: Path, name: str) -> None:
+    place = tmp_path / name / "out"
+    with pytest.raises(Unavailable) as failure:
+        exported(a_log(), place)
+    assert failure.value.code is Code.SOURCE_UNREADABLE
+    assert not place.exists()
+    exported(a_log(), tmp_path / "out")
+    place.parent.mkdir()
+    (tmp_path / "out").rename(place)
+    with pytest.raises(Unavailable) as failure:
+        opened(place)
+    assert failure.value.code is Code.SOURCE_UNREADABLE
+    assert "would be read as more than a name" in str(failure.value.facts["problem"])

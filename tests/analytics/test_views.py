@@ -1,5 +1,6 @@
 """Each view against its oracle: the same answer from folds, in a few lines of Python."""
 
+import math
 import re
 from collections.abc import Sequence
 from functools import cache
@@ -118,6 +119,26 @@ def test_a_view_is_answered_in_the_sandbox(view: View, kept: Snapshot, workers: 
     # Refusals of running games are held back.
     assert view.name.startswith("refusals") or rows.num_rows == right.num_rows
     assert rows.schema.names == right.schema.names
+
+
+@pytest.mark.parametrize("seconds", [0.001, 0.1, 59.999, 14_399.999, 16_400.001, 20_000.123, 86_399.999, 2_592_000.5])
+def test_a_think_time_is_as_exact_as_it_is_said_to_be(seconds: float) -> None:
+    (view,) = (view for view in VIEWS if view.name == "think_times")
+    with duckdb.connect() as connection:
+        connection.execute("CREATE TABLE games AS SELECT 1 AS game_number, NULL AS tournament, 'seven_up' AS ruleset")
+        turn = "1 AS game_number, 'a' AS player_id, 'CARD_PLAYED' AS kind, false AS is_retracted"
+        connection.execute(f"CREATE TABLE turns AS SELECT {turn}, {seconds}::DOUBLE AS think_seconds")
+        install(connection, [view])
+        ((median, ninth, longest),) = connection.execute(
+            "SELECT seconds_median, seconds_p90, seconds_max FROM think_times"
+        ).fetchall()
+    (entry,) = (entry for entry in dictionary() if entry.name == view.name)
+    (said,) = (column.meaning for column in entry.columns if column.name == "seconds_median")
+    assert said is not None
+    assert "to the thousandth up to four hours and to seven digits beyond" in said
+    step = 0.001 if seconds <= 4 * 3600 else 10.0 ** (math.floor(math.log10(seconds)) - 6)
+    assert median == ninth == pytest.approx(seconds, rel=0, abs=step)
+    assert longest == seconds
 
 
 @EACH_VIEW

@@ -110,7 +110,7 @@ class Trial:
             with client.query(f"SELECT events FROM games WHERE game_id = '{game_id}'") as answer:
                 found = pa.ipc.open_stream(b"".join(answer)).read_all().to_pylist()
         except HeptalogError as error:
-            self.failures[error.code] += 1
+            self.failures[f"{error.code} ({error.facts.get('problem', '')})"] += 1
             if error.code not in _MAY_FAIL or not (self.disturbances["follower"] + self.disturbances["workers"]):
                 self.violations.append(f"{game_id}: {error}")
             return

@@ -1,1 +1,1 @@
-"""SQL over the log: views that a connection installs for itself, one file each."""
+"""Questions over the whole history: tables that follow the log, views, ratings, confined SQL, Parquet, reports."""

@@ -10,13 +10,14 @@ from heptalog.analytics.tables import TABLES, Table, columns_of
 
 # Where the files are read; questions see what stands before it, in the schema that they use.
 KEPT: Final = "kept"
-# What a refusal says of a hand is told once the hand may be: after the game, or where there never was one. Without a
-# LIMIT the engine would ask what a question asks of every refusal before it leaves those of running games out, and how
-# long that takes, or how much memory, would tell of them; a materialized WITH and the engine's own barrier do not help.
+# What a refusal says of a hand is told once the hand may be: after the game, or where there never was one. A game that
+# cannot be read may be running. Without a LIMIT the engine would ask what a question asks of every refusal before it
+# leaves those of running games out, and how long that takes, or how much memory, would tell of them; a materialized
+# WITH and the engine's own barrier do not help.
 _SHOWN_REFUSALS: Final = f"""
     SELECT refusals.* FROM {KEPT}.refusals
     LEFT JOIN {KEPT}.games USING (game_id)
-    WHERE games.status IS NULL OR games.status <> 'RUNNING'
+    WHERE (games.status IS NULL OR games.status <> 'RUNNING'){{}}
     LIMIT 9223372036854775807
 """  # noqa: S608  # only our own names
 
@@ -32,12 +33,14 @@ class Snapshot(Struct, frozen=True):
     """One moment: everything that follows from the events up to `position`, and from so many `refusals`.
 
     `folders` are those that hold the parts, whoever reads them needs no other. A table without parts has no rows.
+    `unread` are the games that are in the log and could not be read: their rows, if any, are from before that.
     """
 
     position: int
     refusals: int
     folders: tuple[str, ...]
     tables: dict[str, tuple[Part, ...]]
+    unread: tuple[str, ...] = ()
 
 
 def attach(connection: duckdb.DuckDBPyConnection, snapshot: Snapshot, names: Collection[str] | None = None) -> None:
@@ -56,8 +59,13 @@ def attach(connection: duckdb.DuckDBPyConnection, snapshot: Snapshot, names: Col
         source = _source(table, snapshot.tables.get(table.name, ()))
         connection.execute(f"CREATE VIEW {KEPT}.{table.name} AS {source}")
     for table in wanted:
-        shown = _SHOWN_REFUSALS if table.name == "refusals" else f"FROM {KEPT}.{table.name}"
+        shown = _shown_refusals(snapshot.unread) if table.name == "refusals" else f"FROM {KEPT}.{table.name}"
         connection.execute(f"CREATE VIEW {table.name} AS {shown}")
+
+
+def _shown_refusals(unread: Sequence[str]) -> str:
+    condition = f" AND game_id NOT IN ({', '.join(map(_quoted, unread))})" if unread else ""
+    return _SHOWN_REFUSALS.format(condition)
 
 
 def _source(table: Table, parts: Sequence[Part]) -> str:
@@ -76,10 +84,14 @@ def _source(table: Table, parts: Sequence[Part]) -> str:
 
 
 def _read(table: Table, paths: Sequence[str]) -> str:
-    listed = ", ".join("'" + path.replace("'", "''") + "'" for path in paths)
+    listed = ", ".join(map(_quoted, paths))
     if not table.is_of_games:
         return f"read_parquet([{listed}], hive_partitioning=false)"
     return f"read_parquet([{listed}], hive_partitioning=true, hive_types_autocast=false)"
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
 
 
 def _listed(numbers: Sequence[int]) -> str:

@@ -9,8 +9,9 @@ is answered by a process of its own, in which nothing else is:
 `workers.py` is the service's side. `nursery.py` is a process that has everything loaded and forks a worker for each
 question, kills it at its deadline, and dies with the service. A worker gives up all that it does not need
 (`confining.py`, `landlock.py`, `seccomp.py`), lets only SELECTs over our tables pass (`admitting.py`, `grammar.py`,
-`functions.py`), and writes what the engine answers (`answering.py`). Nothing that it writes is believed to be more than
-bytes. docs/queries.md says against what this was tried.
+`functions.py`, `naming.py`), and writes what the engine answers (`answering.py`) as far as Arrow can hold it
+(`narrowing.py`). Nothing that it writes is believed to be more than bytes. docs/queries.md says against what this was
+tried.
 """
 
 from heptalog.analytics.asking.limits import Limits as Limits

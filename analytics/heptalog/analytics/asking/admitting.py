@@ -10,6 +10,7 @@ import msgspec
 
 from heptalog.analytics.asking import grammar
 from heptalog.analytics.asking.functions import Place, calls, is_allowed, is_refused
+from heptalog.analytics.asking.naming import problem_of_names
 from heptalog.replay.errors import Code, Malformed
 
 # A name in WITH is one that the engine takes for no file and for nothing of its own, wherever it looks.
@@ -40,13 +41,18 @@ _FAULTS_OF_STATEMENTS: Final = frozenset(
         "Parameter Not Resolved",
         "Parser",
         "Planner",
+        # An argument that must be constant, and is a subquery.
+        "Serialization",
         "Syntax",
         "Unknown Type",
     }
 )
-_NESTED: Final = "it is nested too deeply"
+NESTED: Final = "it is nested too deeply"
+# So much of what the engine says is looked at: it can quote what a row holds.
+_SAID_LENGTH_MAX: Final = 10_000
 # What the engine's messages begin with, and the lines of them that help.
 _TOO_DEEP: Final = "Max expression depth"
+_NOT_CONSTANT: Final = "Cannot copy BoundSubquery"
 _TOO_WIDE: Final = re.compile(r"\bU?INT128\b.*\bINT64\b")
 _ADVICE: Final = re.compile(r",? or SET [^\n]*")
 _HINTS: Final = ("Candidate bindings", "Candidate tables", "Did you mean", "Either add it")
@@ -68,7 +74,7 @@ def printed(connection: duckdb.DuckDBPyConnection, sql: str) -> Any:
     try:
         tree = msgspec.json.decode(row[0])
     except RecursionError:
-        _refuse(_NESTED)
+        _refuse(NESTED)
     if tree["error"]:
         if tree["error_type"] == "not implemented":
             _refuse(_ONE_SELECT + (_PIVOT if "pivot" in sql.lower() else ""))
@@ -101,7 +107,7 @@ def admit(statement: Any, tables: Collection[str]) -> frozenset[str]:
         # Parameters, where there are any, are refused where they stand.
         reading.node({name: value for name, value in statement.items() if name == "node"}, "statement", frozenset())
     except RecursionError:
-        _refuse(_NESTED)
+        _refuse(NESTED)
     return frozenset(reading.named)
 
 
@@ -168,7 +174,10 @@ class _Reading:
             case "BASE_TABLE":
                 self._table(_path(node), scope)
             case "FUNCTION" | "WINDOW":
-                self._call(_path(node)[-1], Place.FROM if family == grammar.SOURCE else Place.CALL)
+                name = _path(node)[-1]
+                self._call(name, Place.FROM if family == grammar.SOURCE else Place.CALL)
+                if problem := problem_of_names(name, node.get("arguments", ())):
+                    _refuse(problem, self._place)
             case "TYPE":
                 if len(path := _path(node)) != 1 or not is_allowed(path[0], Place.TYPE):
                     _refuse(f"nothing can be cast to {'.'.join(path)}", self._place)
@@ -221,10 +230,13 @@ def _lower(name: Any) -> str:
     return str(name).lower()
 
 
-def _one_line(text: str) -> str:
+def _one_line(said: str) -> str:
     """What the engine says, without what it advises to set, and with what it thinks was meant."""
+    text = said[:_SAID_LENGTH_MAX]
     if text.startswith(_TOO_DEEP):
-        return _NESTED
+        return NESTED
+    if text.startswith(_NOT_CONSTANT):
+        return "an argument that must be constant is a subquery"
     if _TOO_WIDE.search(text):
         return "an integer of it does not fit into 64 bits: it can be cast to DOUBLE or VARCHAR"
     first, *others = _ADVICE.sub("", text).split("\n")

@@ -9,7 +9,7 @@ import duckdb
 import pyarrow as pa
 
 from heptalog.analytics.asking import confining, engine
-from heptalog.analytics.asking.admitting import admit, invalid, is_statements, printed
+from heptalog.analytics.asking.admitting import NESTED, admit, invalid, is_statements, printed
 from heptalog.analytics.asking.frames import (
     ARROW,
     DONE,
@@ -22,6 +22,7 @@ from heptalog.analytics.asking.frames import (
 )
 from heptalog.analytics.asking.functions import is_allowed, is_refused
 from heptalog.analytics.asking.limits import Limits
+from heptalog.analytics.asking.narrowing import Narrowed
 from heptalog.analytics.asking.results import Results
 from heptalog.analytics.snapshots import Snapshot, attach
 from heptalog.analytics.tables import TABLES
@@ -31,7 +32,11 @@ from heptalog.replay.errors import Code, HeptalogError, Malformed, Unavailable, 
 # The parser's limit in depth is the engine's; this is far beyond what it lets pass.
 _DEPTH_MAX: Final = 20_000
 _READ_SIZE: Final = 1 << 16
-_OUT_OF_MEMORY: Final = "Out of Memory Error"
+# What the engine says, as it begins, where it got no memory: from itself, or from the machine.
+_OUT_OF_MEMORY: Final = (
+    "Out of Memory Error",
+    'INTERNAL Error: {"exception_type":"INTERNAL","exception_message":"Memory allocation failure"',
+)
 _NAMES: Final = frozenset({table.name for table in TABLES} | {view.name for view in VIEWS})
 
 
@@ -45,6 +50,8 @@ def answer(place: int) -> None:
         rows = _answer(place, question, connection)
     except HeptalogError as error:
         _send(place, FAILED, failure_bytes(_placed(error, question.sql)))
+    except RecursionError:
+        _send(place, FAILED, failure_bytes(Malformed(Code.QUERY_INVALID, problem=NESTED)))
     except MemoryError:
         _send(place, FAILED, failure_bytes(Unavailable(Code.QUERY_TOO_LARGE)))
     except Exception as error:  # noqa: BLE001  # our own fault: nobody sees this process's traceback
@@ -60,7 +67,7 @@ def warm_up() -> None:
         attach(connection, Snapshot(0, 0, (), {}))
         install(connection)
         for sql in ("SELECT 1 AS one, 2::HUGEINT AS two, now() AS at", "SELECT * FROM results ORDER BY ALL"):
-            Results(lambda _: None, Limits()).write(connection.sql(sql))
+            Results(lambda _: None, Limits()).write(Narrowed(connection.sql(sql)).relation)
         admit(printed(connection, "SELECT count(*) FROM games"), {"games"})
     is_allowed("sum")
     is_refused("version")
@@ -75,15 +82,19 @@ def _answer(place: int, question: Question, connection: duckdb.DuckDBPyConnectio
         named = admit(printed(connection, question.sql), _NAMES)
         _show(connection, snapshot, named)
         engine.close_off(connection)
+    except duckdb.OutOfMemoryException as error:
+        raise Unavailable(Code.QUERY_TOO_LARGE) from error
     except duckdb.Error as error:
         # Nothing of it was asked yet: whatever failed is ours.
         raise Unavailable(Code.QUERY_FAILED, problem=f"the tables cannot be opened: {type(error).__name__}") from error
+    results = Results(lambda piece: _send(place, ARROW, piece), limits)
+    narrowed: Narrowed | None = None
     try:
-        results = Results(lambda piece: _send(place, ARROW, piece), limits)
-        results.write(connection.sql(question.sql))
+        narrowed = Narrowed(connection.sql(question.sql))
+        results.write(narrowed.relation)
     except (duckdb.Error, pa.ArrowException, OSError) as error:
         # While rows are read, the engine's errors come through Arrow, and are no longer told apart by their class.
-        raise _failure(error, question) from error
+        raise _failure(error, question, 0 if narrowed is None else narrowed.start_of(question.sql)) from error
     return results.rows
 
 
@@ -98,8 +109,11 @@ def _show(connection: duckdb.DuckDBPyConnection, snapshot: Snapshot, named: Coll
     install(connection, views)
 
 
-def _failure(error: Exception, question: Question) -> HeptalogError:
-    """What a failure of the engine is to whoever asked: one line that names no file of ours."""
+def _failure(error: Exception, question: Question, start: int | None) -> HeptalogError:
+    """What a failure of the engine is to whoever asked: one line that names no file of ours.
+
+    `start` is where the statement begins in what the engine was given, in bytes.
+    """
     unsaid = [folder for folder in question.snapshot.folders if folder not in question.sql]
     message = str(error)
     if isinstance(error, pa.ArrowMemoryError) or message.startswith(_OUT_OF_MEMORY):
@@ -107,8 +121,17 @@ def _failure(error: Exception, question: Question) -> HeptalogError:
     if isinstance(error, pa.ArrowInvalid | pa.ArrowNotImplementedError):
         return Malformed(Code.QUERY_INVALID, problem="the answer has a value that Arrow cannot hold")
     if is_statements(message) and not any(folder in message for folder in unsaid):
-        return invalid(message)
+        return _moved(invalid(message), start, len(question.sql.encode()))
     return Unavailable(Code.QUERY_FAILED, problem=f"the engine failed: {message.partition(':')[0]}")
+
+
+def _moved(error: HeptalogError, start: int | None, size: int) -> HeptalogError:
+    """The failure with its place in the statement; without one where it is beside it, in what we put around it."""
+    facts: dict[str, Any] = dict(error.facts)
+    byte = facts.pop("byte", None)
+    if isinstance(byte, int) and start is not None and start <= byte <= start + size:
+        facts["byte"] = byte - start
+    return error_of(error.code, **facts)
 
 
 def _placed(error: HeptalogError, sql: str) -> HeptalogError:

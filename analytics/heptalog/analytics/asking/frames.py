@@ -61,8 +61,8 @@ def question_of(data: bytes) -> Question:
 
 
 def failure_bytes(error: HeptalogError) -> bytes:
-    """A failure as a worker sends it."""
-    facts = {name: value for name, value in error.facts.items() if isinstance(value, str | int)}
+    """A failure as a worker sends it: what an engine says can be as long as the statement makes it."""
+    facts = {name: _cut(value) for name, value in error.facts.items() if isinstance(value, str | int)}
     return msgspec.msgpack.encode(_Failure(error.code, facts))
 
 
@@ -94,4 +94,6 @@ def rows_of(data: bytes) -> int:
 
 
 def _cut(value: str | int) -> str | int:
-    return value[:_PROBLEM_LENGTH_MAX] if isinstance(value, str) else value
+    if not isinstance(value, str) or len(value) <= _PROBLEM_LENGTH_MAX:
+        return value
+    return value[: _PROBLEM_LENGTH_MAX - 1] + "…"

@@ -6,7 +6,6 @@ from typing import Any, Final
 
 import duckdb
 import pyarrow as pa
-from duckdb.sqltypes import DuckDBPyType
 
 from heptalog.analytics.asking.limits import PIECE_SIZE_MAX, Limits
 from heptalog.replay.errors import Code, Unavailable
@@ -14,9 +13,6 @@ from heptalog.replay.errors import Code, Unavailable
 # What one batch of the engine's has: rows can be lists of thousands, and a batch is in memory whole.
 _BATCH_ROWS: Final = 2_048
 _BATCH_SIZE: Final = PIECE_SIZE_MAX // 2
-# Counts and sums are as wide as the engine can make them, and Arrow has no such integer: it would be told as a decimal
-# of 38 digits, which programs read as objects, and what needs more than those would come out as another number.
-_WIDE: Final = {"hugeint": "BIGINT", "uhugeint": "BIGINT"}
 
 
 class Results:
@@ -29,8 +25,8 @@ class Results:
         self._limits = limits
 
     def write(self, relation: duckdb.DuckDBPyRelation) -> None:
-        """Write all rows of a relation. Raises Unavailable RESULT_TOO_LARGE where there are more than may be."""
-        reader = narrowed(relation).to_arrow_reader(_BATCH_ROWS)
+        """Write all rows of a relation that Arrow can tell. Raises Unavailable RESULT_TOO_LARGE for too many."""
+        reader = relation.to_arrow_reader(_BATCH_ROWS)
         pieces = _Pieces(self._take)
         sink = pa.PythonFile(pieces, mode="w")
         with pa.ipc.new_stream(sink, reader.schema) as stream:
@@ -49,52 +45,12 @@ class Results:
         self._send(piece)
 
 
-def narrowed(relation: duckdb.DuckDBPyRelation) -> duckdb.DuckDBPyRelation:
-    """The same rows with integers that Arrow has; one that does not fit raises when it is met."""
-    kinds = [_narrow(kind) for kind in relation.types]
-    if not any(kinds):
-        return relation
-    columns = [
-        f"{f'CAST(#{number} AS {kind})' if kind else f'#{number}'} AS {_quoted(name)}"
-        for number, (name, kind) in enumerate(zip(relation.columns, kinds, strict=True), 1)
-    ]
-    return relation.project(", ".join(columns))
-
-
-def _narrow(kind: DuckDBPyType) -> str | None:
-    """The type as which a value is told; None where it can stay as it is."""
-    if (narrow := _WIDE.get(kind.id)) is not None:
-        return narrow
-    if kind.id not in ("list", "array", "struct", "tuple", "map"):
-        return None
-    # An array has its length beside its type.
-    types = [(name, part) for name, part in kind.children if isinstance(part, DuckDBPyType)]
-    narrowed_types = [_narrow(part) for _, part in types]
-    if not any(narrowed_types):
-        return None
-    told = [narrow or str(part) for narrow, (_, part) in zip(narrowed_types, types, strict=True)]
-    match kind.id:
-        case "list":
-            return f"{told[0]}[]"
-        case "array":
-            return f"{told[0]}[{dict(kind.children)['size']}]"
-        case "struct":
-            named = zip(types, told, strict=True)
-            return f"STRUCT({', '.join(f'{_quoted(name)} {part}' for (name, _), part in named)})"
-        case _:
-            return f"{kind.id}({', '.join(told)})"
-
-
 def _parts(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
     """A batch in parts of about one size; one row can be larger."""
     count = max(1, -(-batch.get_total_buffer_size() // _BATCH_SIZE))
     rows = max(1, -(-batch.num_rows // count))
     for start in range(0, batch.num_rows, rows):
         yield batch.slice(start, rows)
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
 
 
 class _Pieces(io.RawIOBase):

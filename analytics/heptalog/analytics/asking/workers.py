@@ -26,7 +26,7 @@ from heptalog.analytics.asking.frames import (
     question_bytes,
     rows_of,
 )
-from heptalog.analytics.asking.limits import STATEMENT_SIZE_MAX, Limits
+from heptalog.analytics.asking.limits import STATEMENT_SIZE_MAX, Limits, check
 from heptalog.analytics.snapshots import Snapshot
 from heptalog.replay.errors import Code, HeptalogError, Malformed, Unavailable
 
@@ -68,9 +68,10 @@ class Workers:
     def ask(self, sql: str, snapshot: Snapshot, limits: Limits) -> "Answer":
         """Ask one question; what it comes to, and why it comes to nothing, is told while the answer is read.
 
-        Raises Malformed QUERY_INVALID for a text that is none, Unavailable QUERY_FAILED where there is no worker. The
-        files of the snapshot must stay until the answer is closed.
+        Raises Malformed QUERY_INVALID for a text or a limit that is none, Unavailable QUERY_FAILED where there is no
+        worker. The files of the snapshot must stay until the answer is closed.
         """
+        check(limits)
         text = _text(sql)
         deadline = time.monotonic() + limits.seconds
         ours, theirs = socket.socketpair()

@@ -7,7 +7,8 @@ WITH counts AS (
         turns.kind,
         count(*) AS turns,
         count(turns.think_seconds) AS timed,
-        -- Every time is held until the last has come: in four bytes, for there may be a hundred million.
+        -- Every time is held until the last has come: in four bytes, for there may be a hundred million. They hold
+        -- seven digits, and the thousandth up to 16,384 seconds.
         quantile_disc(CAST(turns.think_seconds AS FLOAT), [0.5, 0.9]) AS seconds,
         max(turns.think_seconds) AS seconds_max
     FROM turns
@@ -35,6 +36,6 @@ COMMENT ON COLUMN think_times.player_id IS 'The player.';
 COMMENT ON COLUMN think_times.kind IS 'TILE_PLAYED, CARD_PLAYED, TURN_PASSED, TRUMP_DECIDED or CARDS_DISCARDED.';
 COMMENT ON COLUMN think_times.turns IS 'How many such turns they took, without those that were taken back.';
 COMMENT ON COLUMN think_times.timed IS 'How many of them have a time, and so are in the other columns.';
-COMMENT ON COLUMN think_times.seconds_median IS 'Half of those took no longer, to the thousandth; NULL where none has a time.';
-COMMENT ON COLUMN think_times.seconds_p90 IS 'Nine in ten took no longer.';
+COMMENT ON COLUMN think_times.seconds_median IS 'Half of those took no longer, to the thousandth up to four hours and to seven digits beyond; NULL where none has a time.';
+COMMENT ON COLUMN think_times.seconds_p90 IS 'Nine in ten took no longer, as exactly.';
 COMMENT ON COLUMN think_times.seconds_max IS 'The longest took so long.';
