@@ -53,9 +53,11 @@ gen: $(DEVELOPED) ## generate the protobuf code and its stubs
 bless: $(DEVELOPED) ## rewrite golden texts and generated documents; read the difference before the commit
 	$(BIN)/python -m pytest --bless tests/golden tests/test_docs.py
 
-bench: $(READY) ## measure the core beside its floor, and commits beside what proves them
+bench: $(READY) ## measure the core, commits, tables, and appends beside heavy questions
 	$(BIN)/python -m bench $(BENCH_ARGS)
 	$(BIN)/python -m bench.commits
+	$(BIN)/python -m bench.tables
+	$(BIN)/python -m bench.queries
 
 lock: ## pin every dependency with its hashes (needs uv)
 	$(LOCK) --group dev -o requirements-dev.lock

@@ -25,6 +25,7 @@ COMMANDS = (
     "legal",
     "sql",
     "rebuild",
+    "views",
     "report",
     "doctor",
     "audit",
@@ -92,7 +93,7 @@ def test_the_version_is_told() -> None:
         ("verify", "x", "--format", "xml"),
         ("verify", "x", "--jobs", "many"),
         ("serve", "x", "--port", "99999"),
-        ("sql", "x"),
+        ("sql",),
         ("diff",),
     ],
 )

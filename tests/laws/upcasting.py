@@ -153,7 +153,7 @@ def law_import_and_export_keep_older_events(game: Told) -> None:
             assert run("replay", f"{database}#{title}").code == 0
         rows = run("games", database, "--results", "--format", "jsonl").lines
         assert [row["scores"] for row in rows] == [list(fold_all(bodies).state.scores) for bodies in (first, game.old)]
-        versions = run("sql", database, "SELECT rules_version FROM log.games ORDER BY game_id", "--format", "csv")
+        versions = run("sql", database, "SELECT rules_version FROM games ORDER BY game_id", "--format", "csv")
         assert versions.out.split()[1:] == ["1", "2"]
         # Once more: all of it is known already.
         again = run("import", folder / "old.jsonl", "--into", database, "--format", "jsonl")
