@@ -104,6 +104,8 @@ def test_a_request_can_never_want_more_rows_than_the_server_gives(served: Servic
 
 
 def test_a_request_can_want_less_time(served: Service) -> None:
+    # To wait for the first tables counts too.
+    assert value(served.client(), "SELECT 1") == 1
     assert failure(served.client(), HEAVY, timeout=0.3).code is Code.QUERY_TOO_LONG
 
 
@@ -136,6 +138,18 @@ def test_a_messagewithout_form_is_refused_with_its_field(
 @pytest.mark.parametrize("seconds", [0.0, -1.0, 1e12, float("nan")])
 def test_a_time_that_is_none_is_not_even_sent(served: Service, seconds: float) -> None:
     assert failure(served.client(), "SELECT 1", timeout=seconds).facts["field"] == "timeout"
+
+
+@pytest.mark.parametrize("rows_max", [-1, 1 << 64])
+def test_a_number_of_rows_that_is_none_is_not_even_sent(served: Service, rows_max: int) -> None:
+    error = failure(served.client(), "SELECT 1", rows_max=rows_max)
+    assert (error.code, error.facts["field"]) == (Code.FIELD_INVALID, "rows_max")
+
+
+def test_what_is_no_text_is_not_even_sent(served: Service) -> None:
+    error = failure(served.client(), "SELECT '\ud800'")
+    assert isinstance(error, Malformed)
+    assert error.code is Code.QUERY_INVALID
 
 
 def test_the_dictionary_is_that_of_the_views(served: Service) -> None:
@@ -204,6 +218,41 @@ def test_who_reads_slowly_holds_only_its_own_place_and_only_so_long() -> None:
         with pytest.raises(Unavailable) as caught:
             list(pieces)
         assert caught.value.code is Code.QUERY_TOO_LONG
+
+
+def test_who_has_cancelled_before_it_asks_has_no_answer(served: Service) -> None:
+    answer = served.client().query(HEAVY)
+    answer.cancel()
+    with pytest.raises(Unavailable) as caught, answer:
+        pass
+    assert caught.value.facts["status"] == "CANCELLED"
+
+
+def test_who_is_interrupted_while_it_asks_leaves_nothing_at_work(
+    served: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer = served.client().query(LARGE)
+
+    def interrupted(_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(answer, "_begin", interrupted)
+    with pytest.raises(KeyboardInterrupt), answer:
+        pass
+    assert answer._stream.code() is grpc.StatusCode.CANCELLED
+
+    async def ask(client: AsyncClient) -> bool:
+        asked = client.query(LARGE)
+        monkeypatch.setattr(asked, "_begin", interrupted_there)
+        with pytest.raises(ZeroDivisionError):
+            async with asked:
+                pass
+        return bool(asked._stream.cancelled())
+
+    def interrupted_there(_: object) -> None:
+        raise ZeroDivisionError
+
+    assert served.asynchronous(ask)
 
 
 def test_a_drain_lets_what_is_asked_come_to_its_end_and_then_ends_it() -> None:

@@ -151,16 +151,20 @@ def test_sigterm_ends_a_server_and_its_log_is_whole(tmp_path: Path) -> None:
     path = tmp_path / "log.duckdb"
     command = [sys.executable, "-c", _SERVE, str(path)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        assert process.stderr is not None
-        port = int(process.stdout.readline())
-        with Client(f"127.0.0.1:{port}") as client:
-            recorder = client.create_game(ROCKS, game_id="game")
-            for number in range(20):
-                recorder.append(remark("", f"n{number}").body)
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(WAIT_SECONDS) == 0
-        assert process.stderr.read() == ""
+        try:
+            assert process.stdout is not None
+            assert process.stderr is not None
+            port = int(process.stdout.readline())
+            with Client(f"127.0.0.1:{port}") as client:
+                recorder = client.create_game(ROCKS, game_id="game")
+                for number in range(20):
+                    recorder.append(remark("", f"n{number}").body)
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(WAIT_SECONDS) == 0
+            assert process.stderr.read() == ""
+        finally:
+            # Who waits for it must not wait for ever where something above has failed.
+            process.kill()
     store = DuckStore(path)
     check_record(store, "game", 21)
     store.close()

@@ -1,27 +1,36 @@
 """The log through a socket: the same records, refusals and failures as from the store itself."""
 
+import os
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
-from heptalog.replay.errors import Code, Corrupt, Unavailable
-from heptalog.service.store import LogStore, Stored
+from heptalog.replay.errors import Code, Corrupt, NotFound, Unavailable
+from heptalog.service.store import Head, LogStore, Stored
 from heptalog.service.store.memory import MemoryStore
 from heptalog.service.tables import feed as feeding
 from heptalog.service.tables.feed import Feed
-from heptalog.service.tables.messages import FRAME_SIZE_MAX
+from heptalog.service.tables.messages import FRAME_SIZE_MAX, Record
+from heptalog.service.tables.recent import Recent
 from heptalog.service.tables.source import RemoteSource, connected
-from tests.service.backing import grow
+from tests.service.backing import games, grow
+from tests.support.recording import batches_of
 from tests.support.serving import WAIT_SECONDS, TriedStore
 
 
 @contextmanager
-def fed(store: LogStore) -> Iterator[RemoteSource]:
-    with closing(Feed(store)) as feed, connected(feed.path) as source:
+def fed(store: LogStore, recent: Recent | None = None) -> Iterator[RemoteSource]:
+    with closing(Feed(store, recent)) as feed, connected(feed.path) as source:
         yield source
+
+
+def plain(records: Iterable[Stored | Record]) -> list[tuple[int, str, int, bytes]]:
+    """Records without their kind."""
+    return [(one.position, one.game_id, one.sequence, one.record) for one in records]
 
 
 @pytest.fixture
@@ -43,15 +52,20 @@ def test_a_source_behind_the_socket_is_the_store(filled: LogStore) -> None:
     with fed(filled) as source:
         end = filled.position()
         assert (source.position(), source.refusal_count()) == (end, filled.refusal_count())
-        assert list(source.read_all()) == list(filled.read_all())
+        assert plain(source.read_all()) == plain(filled.read_all())
         for start, limit in ((1, 1), (7, 3), (7, 0), (end, 5), (end + 1, 5)):
-            assert list(source.read_all(start=start, limit=limit)) == list(filled.read_all(start=start, limit=limit))
+            there = filled.read_all(start=start, limit=limit)
+            assert plain(source.read_all(start=start, limit=limit)) == plain(there)
         names = [game_id for game_id, _ in filled.heads()]
         for game_ids in (names, names[::-1], [], ["no-such-game"]):
-            assert list(source.read_games(game_ids)) == list(filled.read_games(game_ids))
+            assert plain(source.read_games(game_ids)) == plain(filled.read_games(game_ids))
         for after in (0, 1, 3, 4):
             assert list(source.refusals(after=after)) == list(filled.refusals(after=after))
         assert list(source.refusals(names[0])) == list(filled.refusals(names[0]))
+        for width in (1, min(end, 256)):
+            assert source.tile(0, 0, width) == filled.tile(0, 0, width)
+        with pytest.raises(NotFound):
+            source.tile(1, 0, 256)
 
 
 @pytest.mark.usefixtures("pieces")
@@ -149,3 +163,88 @@ def test_a_long_name_of_a_folder_is_no_obstacle(tmp_path: Path, monkeypatch: pyt
     with closing(Feed(MemoryStore())) as feed, connected(feed.path) as source:
         assert source.position() == 0
     assert not list(long.iterdir())
+
+
+def test_what_servers_left_that_were_killed_is_cleared_away_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with closing(Feed(MemoryStore())) as living:
+        names = ["heptalog-feed-dead", "heptalog-feed-empty", "heptalog-feed-young", "heptalog-other"]
+        dead, empty, young, other = [tmp_path / name for name in names]
+        for folder in (dead, empty, young, other):
+            folder.mkdir()
+        for folder in (dead, young):
+            with socket.socket(socket.AF_UNIX) as listener:
+                listener.bind(str(folder / "log"))
+                listener.listen()
+        for folder in (living.folder, dead, empty, other):
+            os.utime(folder, (0, 0))
+        with closing(Feed(MemoryStore())) as feed, connected(living.path) as source:
+            assert source.position() == 0
+            assert set(tmp_path.iterdir()) == {living.folder, feed.folder, young, other}
+
+
+def test_where_no_thread_can_be_started_the_next_one_is_served(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Refusing(Thread):
+        def start(self) -> None:
+            raise RuntimeError("can't start new thread")
+
+    with closing(Feed(MemoryStore())) as feed:
+        with monkeypatch.context() as patch:
+            patch.setattr(feeding, "Thread", Refusing)
+            with pytest.raises((EOFError, OSError)), connected(feed.path) as source:
+                source.position()
+        with connected(feed.path) as source:
+            assert source.position() == 0
+    assert "can't start new thread" in caplog.text
+
+
+def recorded(store: LogStore, recent: Recent, *, size: int) -> None:
+    """Record games, and tell of every commit."""
+    for entries in games(7):
+        for batch in batches_of(entries, size):
+            # Another writer was faster, once.
+            batches = [batch, batch]
+            recent.add(batches, store.append(batches))
+
+
+@pytest.mark.parametrize("records_max", [1, 10, 1000])
+def test_what_was_recorded_last_is_given_as_the_store_has_it(records_max: int) -> None:
+    store, recent = TriedStore(MemoryStore()), Recent(records_max)
+    grow(store)
+    recorded(store, recent, size=3)
+    end = store.position()
+    with fed(store, recent) as source:
+        for start in range(1, end + 2):
+            for limit in (0, 1, 5):
+                there = store.inner.read_all(start=start, limit=limit)
+                assert plain(source.read_all(start=start, limit=limit)) == plain(there)
+        reading_count = store.reading_count
+        list(source.read_all(start=end))
+        assert store.reading_count == reading_count
+
+
+def test_what_others_have_recorded_in_between_is_read_from_the_store() -> None:
+    store, recent = MemoryStore(), Recent()
+    recorded(store, recent, size=3)
+    grow(store, 1)
+    with fed(store, recent) as source:
+        assert plain(source.read_all()) == plain(store.read_all())
+        (batch, *_) = batches_of(games(2)[0], 3)
+        recent.add([batch], store.append([batch]))
+        assert plain(source.read_all()) == plain(store.read_all())
+        assert plain(source.read_all(start=store.position())) == plain(store.read_all(start=store.position()))
+
+
+def test_others_that_have_recorded_in_the_middle_of_a_commit_are_no_gap_in_it() -> None:
+    recent = Recent()
+    (batch, *_) = batches_of(games(2)[0], 3)
+    size = len(batch.entries)
+    recent.add([batch, batch], [Head(size - 1, b"", size), Head(size - 1, b"", 3 * size)])
+    assert not recent.read(1, 3 * size)
+    assert [one.position for one in recent.read(2 * size + 1, 3 * size)] == list(range(2 * size + 1, 3 * size + 1))
+    recent.clear()
+    assert not recent.read(3 * size, 3 * size)

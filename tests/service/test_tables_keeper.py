@@ -53,6 +53,8 @@ class Log:
 class Follows:
     """A process that follows, without a process."""
 
+    number = 7
+
     def __init__(self, log: Log) -> None:
         self.log = log
         self.position = 0
@@ -62,6 +64,7 @@ class Follows:
         self.ended = ""
         self.told: list[str] = []
         self.has_rested = Event()
+        self.has_ended = Event()
 
     def tell(self, command: Command) -> Reply:
         assert not self.ended, "it has ended"
@@ -92,6 +95,9 @@ class Follows:
 
     def stop(self) -> None:
         self.ended = "stopped"
+
+    def end(self) -> None:
+        self.has_ended.set()
 
     def kill(self) -> None:
         self.ended = "killed"
@@ -217,7 +223,7 @@ def test_between_steps_there_is_a_pause_but_not_for_who_asks(log: Log) -> None:
             leased(keeper, position)
             keeper.tell()
         (follower,) = log.started
-        assert follower.told.count("Follow") == 20 or follower.told.count("Follow") == 19
+        assert follower.told.count("Follow") in (19, 20)
 
 
 def test_while_nothing_is_to_do_it_puts_things_in_order(log: Log, ticking: Callable[[], float]) -> None:
@@ -329,6 +335,27 @@ def test_an_end_ends_the_process_in_order_and_tells_who_waits(log: Log) -> None:
             waiting.result(WAIT_SECONDS)
         assert caught.value.code is Code.DRAINING
     assert log.started[0].ended == "stopped"
+
+
+def test_an_end_does_not_wait_for_what_takes_long(
+    log: Log, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(keeping, "_CLOSING_SECONDS", 0.0)
+    hold = Hold()
+
+    def make_anew(_: Command) -> None:
+        hold.stop_here()
+        assert log.started[0].has_ended.wait(WAIT_SECONDS)
+        raise Gone("killed")
+
+    log.troubles.append(make_anew)
+    keeper = Keeper(log.start, clock=lambda: 0.0)
+    keeper.begin()
+    hold.wait_until_reached()
+    hold.release()
+    keeper.close()
+    assert log.started[0].ended == "killed"
+    assert caplog.text == ""
 
 
 def test_one_that_was_never_begun_ends_too(log: Log) -> None:

@@ -1,9 +1,10 @@
 """Tables made anew by a running server: told how far, one at a time, and whole or not at all."""
 
+import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from threading import Thread
+from threading import Event, Thread
 from typing import Any
 
 import grpc
@@ -15,6 +16,7 @@ from heptalog.service.client import AsyncClient, Rebuilding
 from heptalog.service.store.duck import DuckStore
 from heptalog.service.store.space import Space
 from heptalog.service.tables import serving
+from heptalog.service.tables.process import Process
 from heptalog.service.tables.room import check_room
 from heptalog.service.tables.serving import Place
 from heptalog.v1 import admin_pb2, admin_pb2_grpc
@@ -105,6 +107,38 @@ def test_who_goes_away_ends_it_and_nothing_is_left_of_it(service: Service, path:
     wait_until(service, lambda: len(generations(path)) == 1)
 
 
+def test_who_goes_away_while_it_is_started_leaves_no_process(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    tables = tables_of(service)
+    assert value(service.client(), "SELECT sum(events) FROM games") == service.store.position()
+    starting, may_start = Event(), Event()
+    start = tables._process
+
+    def slowly(program: str) -> Process:
+        starting.set()
+        assert may_start.wait(WAIT_SECONDS)
+        return start(program)
+
+    monkeypatch.setattr(tables, "_process", slowly)
+
+    async def leave() -> None:
+        async def begin() -> None:
+            await anext(tables.rebuild())
+
+        leaving = asyncio.create_task(begin())
+        while not starting.is_set():
+            await asyncio.sleep(0)
+        leaving.cancel()
+        await asyncio.sleep(0)
+        may_start.set()
+        with pytest.raises(asyncio.CancelledError):
+            await leaving
+
+    service.run(leave())
+    assert not tables._is_rebuilding
+    assert tables._building is not None
+    assert tables._building._process.returncode is not None
+
+
 def test_a_process_that_is_killed_fails_it_and_nothing_has_changed(service: Service) -> None:
     client = service.client()
     before = rows(client, ALL)
@@ -133,5 +167,5 @@ def test_it_ends_where_it_would_take_the_room_of_the_log(tmp_path: Path, monkeyp
 
     monkeypatch.setattr(serving, "check_room", nearly_full)
     with pytest.raises(Unavailable) as caught:
-        Place("", str(tmp_path / "tables")).check_room()
+        Place("", str(tmp_path / "log.duckdb")).check_room()
     assert caught.value.code is Code.TABLES_BEHIND

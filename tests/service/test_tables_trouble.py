@@ -19,11 +19,11 @@ from heptalog.service.appends import Append
 from heptalog.service.client import Client
 from heptalog.service.store.duck import DuckStore
 from heptalog.service.store.space import Space
-from heptalog.service.tables import process as processes
 from heptalog.service.tables import tables as keeping
 from heptalog.service.tables.process import Process
 from heptalog.service.tables.room import check_room
 from tests.service.asking import check_record, new_game, remark
+from tests.service.backing import grow
 from tests.service.querying import failure, settings, tables_of, value
 from tests.support.serving import WAIT_SECONDS, Service
 from tests.trials.disks import small_disk, why_not
@@ -78,7 +78,7 @@ def segments_of(path: Path) -> list[Path]:
 # Processes.
 
 
-def test_a_killed_follower_is_replaced(service: Service) -> None:
+def test_a_killed_follower_is_replaced(service: Service, caplog: pytest.LogCaptureFixture) -> None:
     assert answers(service)
     for _ in range(2):
         killed = follower_of(service)
@@ -86,18 +86,18 @@ def test_a_killed_follower_is_replaced(service: Service) -> None:
         goes_on(service)
         assert answers(service)
         assert follower_of(service) is not killed
+        assert f"the tables are kept again, by process {follower_of(service).number}" in caplog.text
 
 
-def test_a_follower_that_hangs_is_replaced(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(processes, "SILENCE_SECONDS", 10.0)
-    with Service(DuckStore(path), settings=settings(path)) as service:
-        new_game(service.client())
-        assert answers(service)
-        hanging = follower_of(service)
-        os.kill(hanging.number, signal.SIGSTOP)
-        goes_on(service)
-        assert answers(service)
-        assert follower_of(service) is not hanging
+def test_a_follower_that_hangs_is_replaced(service: Service) -> None:
+    assert answers(service)
+    hanging = follower_of(service)
+    os.kill(hanging.number, signal.SIGSTOP)
+    # As if it had been silent for a minute.
+    hanging._wire._connection.settimeout(0.1)
+    goes_on(service)
+    assert answers(service)
+    assert follower_of(service) is not hanging
 
 
 def test_processes_that_answer_are_replaced_when_they_are_killed(service: Service) -> None:
@@ -115,18 +115,22 @@ def test_processes_that_answer_are_replaced_when_they_are_killed(service: Servic
 def test_nothing_outlives_a_server(path: Path, ending: signal.Signals) -> None:
     command = [sys.executable, "-c", _SERVE, str(path)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        assert process.stderr is not None
-        port = int(process.stdout.readline())
-        with Client(f"127.0.0.1:{port}") as client:
-            new_game(client)
-            assert value(client, EVENTS) == 1
-        left = [os.pidfd_open(child) for child in children_of(process.pid)]
-        assert len(left) == 2
-        process.send_signal(ending)
-        for descriptor in left:
-            assert wait_for_end(descriptor), "a process outlives its server"
-        assert process.stderr.read() == ""
+        try:
+            assert process.stdout is not None
+            assert process.stderr is not None
+            port = int(process.stdout.readline())
+            with Client(f"127.0.0.1:{port}") as client:
+                new_game(client)
+                assert value(client, EVENTS) == 1
+            left = [os.pidfd_open(child) for child in children_of(process.pid)]
+            assert len(left) == 2
+            process.send_signal(ending)
+            for descriptor in left:
+                assert wait_for_end(descriptor), "a process outlives its server"
+            assert process.stderr.read() == ""
+        finally:
+            # Who waits for it must not wait for ever where something above has failed.
+            process.kill()
     with Service(DuckStore(path), settings=settings(path)) as again:
         assert answers(again)
 
@@ -145,6 +149,20 @@ def children_of(number: int) -> list[int]:
         for children in Path(f"/proc/{number}/task").glob("*/children")
         for child in children.read_text().split()
     ]
+
+
+def test_what_goes_wrong_in_hearing_of_a_commit_fails_no_append(
+    service: Service, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def bug(*_: object) -> None:
+        raise ZeroDivisionError
+
+    assert answers(service)
+    monkeypatch.setattr(tables_of(service)._recent, "add", bug)
+    for _ in range(2):
+        goes_on(service)
+        assert answers(service)
+    assert caplog.text.count("is not remembered") == 1
 
 
 # Files.
@@ -176,16 +194,40 @@ def test_a_folder_that_goes_away_comes_back(service: Service, path: Path) -> Non
     assert answers(service)
 
 
-def test_a_folder_of_rubbish_is_begun_anew(path: Path) -> None:
+def test_a_folder_of_rubbish_is_begun_anew(path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     with Service(DuckStore(path), settings=settings(path)) as service:
         new_game(service.client())
         assert answers(service)
     for file in folder_of(path).rglob("*"):
         if file.is_file():
             file.write_bytes(b"rubbish")
+    assert capfd.readouterr().err == ""
     with Service(DuckStore(path), settings=settings(path)) as service:
         goes_on(service)
         assert answers(service)
+    assert "the tables are made anew: they are damaged, or of another form" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("is_longer", "reason"),
+    [(True, "they are of another log"), (False, "they go as far as position 1, and the log only as far as 0")],
+)
+def test_tables_of_another_log_are_begun_anew(
+    path: Path, capfd: pytest.CaptureFixture[str], reason: str, *, is_longer: bool
+) -> None:
+    with Service(DuckStore(path), settings=settings(path)) as service:
+        new_game(service.client())
+        assert answers(service)
+    for file in path.parent.iterdir():
+        if file.is_file():
+            file.unlink()
+    store = DuckStore(path)
+    if is_longer:
+        grow(store)
+    with Service(store, settings=settings(path)) as service:
+        count = value(service.client(), "SELECT count(*) FROM games")
+        assert count == len(list(service.store.heads()))
+    assert f"the tables are made anew: {reason}" in capfd.readouterr().err
 
 
 def test_where_no_folder_can_be_made_a_question_fails_and_nothing_else(path: Path) -> None:

@@ -42,7 +42,7 @@ class App:
         self.store = store
         self.queries = Queries(store, live)
         self.tables = Tables(store, settings) if settings.queries_max else None
-        self.writer = Writer(store, live, handler, settings, None if self.tables is None else self.tables.keeper.tell)
+        self.writer = Writer(store, live, handler, settings, None if self.tables is None else self.tables.committed)
         self.readers = Readers(settings.reader_threads)
         # Signing reads much back and is done one at a time: who waits for it must not keep the others from reading.
         self.signing = Readers(1)

@@ -310,7 +310,13 @@ def nanoseconds(time: Timestamp) -> int:
 
 
 def query_request(question: Question) -> query_pb2.QueryRequest:
-    """The request that asks. Raises Malformed for a time that is none."""
+    """The request that asks. Raises Malformed for a text, a number of rows or a time that is none."""
+    try:
+        question.sql.encode()
+    except UnicodeEncodeError:
+        raise Malformed(Code.QUERY_INVALID, rule="api", problem="it is not Unicode text") from None
+    if question.rows_max is not None and not 0 <= question.rows_max < 1 << 64:
+        raise Malformed(Code.FIELD_INVALID, rule="api", field="rows_max", problem="not a number of rows")
     request = query_pb2.QueryRequest(sql=question.sql, rows_max=question.rows_max)
     if question.seconds is not None:
         if not 0 < question.seconds < _SECONDS_MAX:

@@ -6,7 +6,7 @@ themselves and a lone append waits for nobody.
 
 import logging
 import queue
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
 from copy import copy
@@ -44,10 +44,10 @@ class Writer:
         live: LiveGames,
         handler: Handler,
         settings: Settings,
-        tell: Callable[[], None] | None = None,
+        committed: Callable[[Sequence[Batch], Sequence[Head | Conflict]], None] | None = None,
     ) -> None:
-        """`tell` is called after each commit once all are answered; it must be done at once and never raise."""
-        self._tell = tell
+        """`committed` hears of each commit once all are answered; it must be done at once and never raise."""
+        self._committed = committed
         self._store = store
         self._live = live
         self._handler = handler
@@ -171,8 +171,8 @@ class Writer:
                 return
             self._is_full = False
         self._settle(group, results)
-        if self._tell is not None and (batches or refusals):
-            self._tell()
+        if self._committed is not None and (batches or refusals):
+            self._committed(batches, results)
         self._commits += 1
         if self._commits % _SHRINK_EVERY == 0:
             self._live.shrink()

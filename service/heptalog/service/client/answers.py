@@ -27,6 +27,7 @@ class _Reading:
         self._pauses = pauses
         self._seconds = calls.READ_TIMEOUT_SECONDS if timeout is None else timeout + _SLACK_SECONDS
         self._stream: Any = None
+        self._is_cancelled = False
         self._position: int | None = None
         self._rows: int | None = None
 
@@ -44,6 +45,9 @@ class _Reading:
 
     def _open(self) -> None:
         self._stream = self._method(self._request, timeout=self._seconds)
+        if self._is_cancelled:
+            # Before it was asked, or between one attempt and the next: in either order one of the two ends it.
+            self._stream.cancel()
 
     def _seconds_after(self, error: Any) -> float:
         """How long to wait before it is asked again, of which nothing was given out. Raises its failure otherwise."""
@@ -74,6 +78,7 @@ class _Reading:
                 raise _not_whole("an answer that begins twice")
 
     def _cancel(self) -> None:
+        self._is_cancelled = True
         if self._stream is not None:
             self._stream.cancel()
 
@@ -97,16 +102,26 @@ class QueryAnswer(_Reading):
         self._pause = pause
 
     def __enter__(self) -> Self:
-        while True:
-            self._open()
-            try:
-                self._begin(next(self._stream))
-            except grpc.RpcError as error:
-                self._pause(self._seconds_after(error))
-            except StopIteration:
-                raise _not_whole("an answer without an end") from None
-            else:
-                return self
+        try:
+            while not self._is_begun():
+                pass
+        except BaseException:
+            # Nobody leaves what was not entered.
+            self._cancel()
+            raise
+        return self
+
+    def _is_begun(self) -> bool:
+        """Ask, and hear how the answer begins; False where it is to be asked again, and it is time for that."""
+        self._open()
+        try:
+            self._begin(next(self._stream))
+        except grpc.RpcError as error:
+            self._pause(self._seconds_after(error))
+            return False
+        except StopIteration:
+            raise _not_whole("an answer without an end") from None
+        return True
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
@@ -125,7 +140,7 @@ class QueryAnswer(_Reading):
         raise _not_whole("an answer without an end")
 
     def cancel(self) -> None:
-        """End it from any thread; whoever reads it is told."""
+        """End it from any thread, also before it is entered; whoever enters or reads it is told."""
         self._cancel()
 
 
@@ -144,17 +159,27 @@ class AsyncQueryAnswer(_Reading):
         self._pause = pause
 
     async def __aenter__(self) -> Self:
-        while True:
-            self._open()
-            try:
-                message = await self._stream.read()
-                if message is grpc.aio.EOF:
-                    raise _not_whole("an answer without an end")
-                self._begin(message)
-            except grpc.aio.AioRpcError as error:
-                await self._pause(self._seconds_after(error))
-            else:
-                return self
+        try:
+            while not await self._is_begun():
+                pass
+        except BaseException:
+            # Nobody leaves what was not entered.
+            self._cancel()
+            raise
+        return self
+
+    async def _is_begun(self) -> bool:
+        """Ask, and hear how the answer begins; False where it is to be asked again, and it is time for that."""
+        self._open()
+        try:
+            message = await self._stream.read()
+            if message is grpc.aio.EOF:
+                raise _not_whole("an answer without an end")
+            self._begin(message)
+        except grpc.aio.AioRpcError as error:
+            await self._pause(self._seconds_after(error))
+            return False
+        return True
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from heptalog.analytics.keeping import build
+from heptalog.analytics.keeping import build, folder_of
 from heptalog.service.tables.messages import Built, Done
 from heptalog.service.tables.serving import Place, Server, serve
 from heptalog.service.tables.source import connected
@@ -38,7 +38,7 @@ def make(place: Place, tell: Callable[[int, int], None] = lambda position, head:
         tell(position, head)
 
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    build(Path(place.folder), partial(connected, place.feed), processes=cores, tell=look)
+    build(folder_of(Path(place.database)), partial(connected, place.feed), processes=cores, tell=look)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,13 @@
 """Gives the log to processes of this server: threads that read the store, behind a socket for its own user."""
 
 import logging
+import os
 import shutil
 import socket
 import tempfile
-from collections.abc import Iterator
-from contextlib import suppress
+import time
+from collections.abc import Generator, Iterator
+from contextlib import closing, suppress
 from itertools import islice
 from pathlib import Path
 from threading import Event as Flag
@@ -13,7 +15,7 @@ from threading import Lock, Thread
 from typing import Any, Final, TypeAlias, TypeVar
 
 from heptalog.replay.errors import Code, HeptalogError, Unavailable
-from heptalog.service.store import LogStore
+from heptalog.service.store import LogStore, Stored
 from heptalog.service.tables.messages import (
     Answer,
     AskEnd,
@@ -22,11 +24,15 @@ from heptalog.service.tables.messages import (
     ReadAll,
     ReadGames,
     ReadRefusals,
+    ReadTile,
+    Record,
     Records,
     Refusals,
+    Tile,
     Wire,
     failed,
 )
+from heptalog.service.tables.recent import Recent
 
 # One piece: as many records, and about as many bytes.
 _RECORDS_AT_ONCE: Final = 1000
@@ -37,6 +43,10 @@ _CONNECTIONS_MAX: Final = 256
 _PAUSE_SECONDS: Final = 1.0
 # Of an address of this kind, with its end.
 _PATH_SIZE_MAX: Final = 100
+_PREFIX: Final = "heptalog-feed-"
+# A folder that is younger may be one whose server does not listen yet.
+_LEFT_SECONDS: Final = 60.0
+_LEFT_MAX: Final = 1000
 
 _Connection: TypeAlias = Wire[Answer, Question]
 T = TypeVar("T")
@@ -46,8 +56,9 @@ _log = logging.getLogger(__name__)
 class Feed:
     """Listens at `path` until it is closed."""
 
-    def __init__(self, store: LogStore) -> None:
+    def __init__(self, store: LogStore, recent: Recent | None = None) -> None:
         self._store = store
+        self._recent = recent or Recent()
         self.folder: Final = _private_folder()
         self.path: Final = str(self.folder / "log")
         self._lock = Lock()
@@ -91,12 +102,21 @@ class Feed:
             with self._lock:
                 is_welcome = not self._is_closed and len(self._connections) < _CONNECTIONS_MAX
                 if is_welcome:
-                    self._connections.add(connection)
-                    thread = Thread(target=self._serve, args=(connection,), name="heptalog-feed", daemon=True)
-                    self._threads.add(thread)
-                    thread.start()
+                    is_welcome = self._begin(connection)
             if not is_welcome:
                 connection.close()
+
+    def _begin(self, connection: _Connection) -> bool:
+        """Have a thread serve a connection; False where there can be none. Under the lock."""
+        thread = Thread(target=self._serve, args=(connection,), name="heptalog-feed", daemon=True)
+        try:
+            thread.start()
+        except RuntimeError as error:
+            _log.error("the log is not given to one who asks for it: %s", error)
+            return False
+        self._connections.add(connection)
+        self._threads.add(thread)
+        return True
 
     def _serve(self, connection: _Connection) -> None:
         try:
@@ -122,13 +142,24 @@ class Feed:
     def _answers(self, question: Question) -> Iterator[Answer]:
         match question:
             case ReadAll(start=start, limit=limit):
-                return _in_pieces(self._store.read_all(start=start, limit=limit), Records, "record")
+                head = self._store.position()
+                if recent := self._recent.read(start, min(start + limit - 1, head) if limit else head):
+                    return _in_pieces(iter(recent), Records, "record")
+                return _in_pieces(_records(self._store.read_all(start=start, limit=limit)), Records, "record")
             case ReadGames(game_ids=game_ids):
-                return _in_pieces(self._store.read_games(game_ids), Records, "record")
+                return _in_pieces(_records(self._store.read_games(game_ids)), Records, "record")
             case ReadRefusals(game_id=game_id, after=after):
                 return _in_pieces(self._store.refusals(game_id, after=after), Refusals, "content")
+            case ReadTile(level=level, index=index, width=width):
+                return iter([Tile(self._store.tile(level, index, width))])
             case AskEnd():
                 return iter([End(self._store.position(), self._store.refusal_count())])
+
+
+def _records(stored: Generator[Stored, None, None]) -> Iterator[Record]:
+    with closing(stored):
+        for one in stored:
+            yield Record(one.position, one.game_id, one.sequence, one.record)
 
 
 def _in_pieces(items: Iterator[Any], form: Any, weighed: str) -> Iterator[Answer]:
@@ -154,11 +185,36 @@ def _in_pieces(items: Iterator[Any], form: Any, weighed: str) -> Iterator[Answer
 
 def _private_folder() -> Path:
     """A folder that only this user can enter, with a name short enough for a socket in it."""
-    folder = Path(tempfile.mkdtemp(prefix="heptalog-"))
+    _sweep(Path(tempfile.gettempdir()))
+    folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
     if len(str(folder).encode()) < _PATH_SIZE_MAX:
         return folder
     folder.rmdir()
     try:
-        return Path(tempfile.mkdtemp(prefix="heptalog-", dir="/tmp"))  # made for us alone
+        return Path(tempfile.mkdtemp(prefix=_PREFIX, dir="/tmp"))  # made for us alone
     except OSError as error:
         raise Unavailable(Code.SOURCE_UNREADABLE, path="/tmp", problem=error.strerror or "") from error  # noqa: S108
+
+
+def _sweep(place: Path) -> None:
+    """Take away what servers of this user have left that were killed with all their processes."""
+    with suppress(OSError):
+        for folder in islice(place.glob(f"{_PREFIX}*"), _LEFT_MAX):
+            with suppress(OSError):
+                found = folder.lstat()
+                is_old = time.time() - found.st_mtime > _LEFT_SECONDS
+                if is_old and found.st_uid == os.geteuid() and not _listens(folder / "log"):
+                    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _listens(path: Path) -> bool:
+    """Whether somebody does; a number of a process would say less, where several machines share a folder."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+        connection.setblocking(False)
+        try:
+            connection.connect(str(path))
+        except (ConnectionRefusedError, FileNotFoundError):
+            return False
+        except OSError:
+            return True
+    return True

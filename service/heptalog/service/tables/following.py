@@ -1,9 +1,12 @@
 """The process that keeps the tables: it does what it is told, a step at a time."""
 
+import logging
 from pathlib import Path
 from typing import Final
 
-from heptalog.analytics.keeping import Follower, behind
+from heptalog.analytics.keeping import Follower, behind, folder_of
+from heptalog.analytics.keeping.manifest import boot_id, load
+from heptalog.analytics.keeping.place import current
 from heptalog.analytics.snapshots import Snapshot
 from heptalog.service.tables.building import make
 from heptalog.service.tables.messages import (
@@ -26,21 +29,39 @@ from heptalog.service.tables.source import RemoteSource
 
 # So many events are taken by one process in a few seconds; of more than these all processes make the tables faster.
 _FAR_BEHIND: Final = 200_000
+_log = logging.getLogger(__name__)
 
 
 def follow(server: Server, place: Place) -> None:
     """Follow until told to stop."""
-    folder, source = Path(place.folder), RemoteSource(place.feed)
-    count = behind(folder, source)
-    if count > max(_FAR_BEHIND, source.position() // 2):
+    folder, source = folder_of(Path(place.database)), RemoteSource(place.feed)
+    count, head = behind(folder, source), source.position()
+    if count >= head and (reason := _why_anew(folder, head)):
+        _log.warning("the tables are made anew: %s", reason)
+    if count > max(_FAR_BEHIND, head // 2):
+        _log.warning("the tables are behind by %d of %d events, and are made by all processors", count, head)
         make(place)
-    follower = Follower(folder, source)
+        _log.warning("the tables are made, up to position %d at least", head)
+    follower = Follower(folder, source, check_room=place.check_room)
     kept = _Kept(follower)
     while not isinstance(command := server.receive(), Stop):
         server.send(kept.answer(command))
     # Only in order: after a failure, or without a server, what was not written down is followed again.
     follower.close()
     server.send(Done())
+
+
+def _why_anew(folder: Path, head: int) -> str:
+    """What is wrong with tables that a log cannot go on with; nothing where there are none, or none of any event."""
+    generation = current(folder)
+    if generation is None:
+        return ""
+    manifest = load(generation, boot=boot_id())
+    if manifest is None:
+        return "they are damaged, or of another form"
+    if manifest.position > head:
+        return f"they go as far as position {manifest.position}, and the log only as far as {head}"
+    return "they are of another log, or a newer program can read more of it" if manifest.position else ""
 
 
 class _Kept:

@@ -44,11 +44,18 @@ _PAUSE_ASKED: Final = 0.5
 FAILURES_MAX: Final = 3
 # A question that fails may be one that always does: after a look at every file they are trusted for so long.
 _TRUST_SECONDS: Final = 60.0
+# At the end a step that takes longer is not waited for: all tables may be made anew in it.
+_CLOSING_SECONDS: Final = 10.0
 _log = logging.getLogger(__name__)
 
 
 class Follower(Protocol):
     """A process that follows."""
+
+    @property
+    def number(self) -> int:
+        """The number that the operating system gave it."""
+        ...
 
     def tell(self, command: Command) -> Reply:
         """Have it do something. Raises Gone, or the error that ended it."""
@@ -58,8 +65,12 @@ class Follower(Protocol):
         """End it in order."""
         ...
 
+    def end(self) -> None:
+        """End it at once, from any thread: who tells it something is told that it is gone."""
+        ...
+
     def kill(self) -> None:
-        """End it at once."""
+        """End it at once, and let go of it."""
         ...
 
 
@@ -168,6 +179,8 @@ class Keeper:
         everything is made anew by another process. Files are not looked at all the time, whoever cannot read them.
         """
         with self._changed:
+            if self._is_closing:
+                return _known(is_better=False)
             if lease.follower is not self._follower:
                 return _known(is_better=True)
             if self._clock() < self._trusted_until:
@@ -185,12 +198,14 @@ class Keeper:
                 self._let_go(before)
 
     def close(self) -> None:
-        """Tell all who wait that it ends, and end the process in order."""
+        """Tell all who wait that it ends, and end the process: in order, or in the middle of what takes too long."""
         with self._changed:
             self._is_closing = True
             self._changed.notify_all()
-        if self._thread.is_alive():
-            self._thread.join()
+        while self._thread.is_alive():
+            self._thread.join(_CLOSING_SECONDS)
+            if self._thread.is_alive() and (follower := self._follower) is not None:
+                follower.end()
         self._fail(self._waiting, Unavailable(Code.DRAINING, rule="api"))
         self._settle_doubt(is_better=False)
 
@@ -240,10 +255,14 @@ class Keeper:
         followed = self._follower.tell(Follow(EVENTS_AT_ONCE))
         assert isinstance(followed, Followed), followed
         self._may_rest = True
-        self._has_news = self._has_news or followed.has_more
+        if followed.has_more:
+            # Only ever set: what comes at this moment must not be overlooked.
+            self._has_news = True
         end = End(followed.position, followed.refusals)
         if any(end.reaches(waiting.wanted) for waiting in self._waiting):
             self._take(self._follower)
+        if self._failures:
+            _log.warning("the tables are kept again, by process %s", self._follower.number)
         self._failures = 0
         self._next_at = self._asked_at = self._clock() + (0.0 if followed.has_more else self._pace_seconds)
 
@@ -305,7 +324,7 @@ class Keeper:
         self._asked_at = self._clock() + min(pause, _PAUSE_ASKED)
         meaning = _meaning(error)
         # A full disk stays full for long, and is told of once.
-        if self._failures in (1, FAILURES_MAX):
+        if self._failures in (1, FAILURES_MAX) and not self._is_closing:
             _log.error("the tables are not kept: %s", meaning)
         if self._failures >= FAILURES_MAX:
             # Not who came while it failed.

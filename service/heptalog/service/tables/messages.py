@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from heptalog.analytics.snapshots import Snapshot
 from heptalog.replay.errors import Code, HeptalogError, error_of
-from heptalog.service.store import Refusal, Stored
+from heptalog.service.store import Refusal
 
 # One piece of the log is about a megabyte; a snapshot names every file of the tables.
 FRAME_SIZE_MAX: Final = 64 * 1024 * 1024
@@ -40,14 +40,31 @@ class ReadRefusals(Struct, frozen=True, tag=True):
     after: int
 
 
+class ReadTile(Struct, frozen=True, tag=True):
+    """Asks for the first entries of a tile of the Merkle tree over all events."""
+
+    level: int
+    index: int
+    width: int
+
+
 class AskEnd(Struct, frozen=True, tag=True):
     """Asks how long the log is."""
+
+
+class Record(Struct, frozen=True, array_like=True, gc=False):
+    """One record as it is sent; many of them are, so without the names of its fields."""
+
+    position: int
+    game_id: str
+    sequence: int
+    record: bytes
 
 
 class Records(Struct, frozen=True, tag=True):
     """The next records; the last of an answer `is_last`."""
 
-    records: list[Stored]
+    records: list[Record]
     is_last: bool = False
 
 
@@ -56,6 +73,12 @@ class Refusals(Struct, frozen=True, tag=True):
 
     refusals: list[Refusal]
     is_last: bool = False
+
+
+class Tile(Struct, frozen=True, tag=True):
+    """They are these."""
+
+    entries: list[bytes]
 
 
 class End(Struct, frozen=True, tag=True):
@@ -148,8 +171,8 @@ class Alive(Struct, frozen=True, tag=True):
     """Sent now and then in between: it still works."""
 
 
-Question: TypeAlias = ReadAll | ReadGames | ReadRefusals | AskEnd
-Answer: TypeAlias = Records | Refusals | End | Failed
+Question: TypeAlias = ReadAll | ReadGames | ReadRefusals | ReadTile | AskEnd
+Answer: TypeAlias = Records | Refusals | Tile | End | Failed
 Command: TypeAlias = Follow | Take | Rest | Release | Verify | Stop
 Reply: TypeAlias = Followed | Built | Taken | Rested | Verified | Done | Alive | Failed
 

@@ -56,7 +56,7 @@ class Questions:
                 piece = asked.first
                 while piece:
                     yield piece
-                    piece = await self._next(asked)
+                    piece = await self._following(asked)
                 yield Finished(asked.rows)
             finally:
                 await self._readers.run(lambda: self._end(asked))
@@ -109,9 +109,19 @@ class Questions:
             except HeptalogError as error:
                 if error.code is not Code.QUERY_FAILED or attempt == _ATTEMPTS:
                     raise
-                if not await asyncio.wrap_future(self._keeper.doubt(lease)):
+                if not await self._is_better(lease, patience):
                     raise
         raise AssertionError("the last attempt raises")
+
+    async def _is_better(self, lease: Lease, patience: "_Patience") -> bool:
+        """Whether there is a better moment to be had than one that could not be read, and it is known in time."""
+        doubt = asyncio.wrap_future(self._keeper.doubt(lease))
+        try:
+            async with asyncio.timeout(patience.left(self._settings.tables_seconds)):
+                # Others wait for the same word: who goes away must not take it from them.
+                return await asyncio.shield(doubt)
+        except TimeoutError:
+            return False
 
     def _give_back(self, future: "Future[Lease]") -> None:
         if not future.cancelled() and future.exception() is None:
@@ -133,7 +143,7 @@ class Questions:
         def ask() -> _Asked:
             nonlocal asked
             answer = self._workers.ask(question.sql, lease.snapshot, limits)
-            asked = _Asked(lease, answer, iter(answer))
+            asked = _Asked(lease, answer, iter(answer), seconds_max=patience.limit(settings.query_seconds))
             return asked
 
         try:
@@ -146,10 +156,26 @@ class Questions:
             raise
         return begun
 
+    async def _following(self, asked: "_Asked") -> bytes:
+        """The next piece of an answer that is under way, which is not begun again."""
+        try:
+            return await self._next(asked)
+        except HeptalogError as error:
+            if error.code is Code.QUERY_FAILED:
+                # Nobody waits for the word: it is for the next question that there are good tables again.
+                self._keeper.doubt(asked.lease)
+            raise
+
     async def _next(self, asked: "_Asked") -> bytes:
         """The next piece; none at the end. Who goes away in the meantime ends the worker, and need not wait for it."""
         assert asked.answer is not None, "it was asked"
-        return await self._readers.run(lambda: next(asked.pieces, b""), asked.answer.cancel)
+        try:
+            return await self._readers.run(lambda: next(asked.pieces, b""), asked.answer.cancel)
+        except HeptalogError as error:
+            if error.code is Code.QUERY_TOO_LONG:
+                # Not what was left of it once there were a place and a moment.
+                error.facts["seconds_max"] = asked.seconds_max
+            raise
 
     def _end(self, asked: "_Asked") -> None:
         """Let go of the worker, then of the files that it read."""
@@ -167,6 +193,7 @@ class _Asked(Struct):
     answer: Answer | None = None
     pieces: Iterator[bytes] = iter(())
     first: bytes = b""
+    seconds_max: float = 0.0
 
     @property
     def rows(self) -> int:
@@ -178,8 +205,14 @@ class _Patience:
 
     def __init__(self, seconds: float | None, clock: Callable[[], float]) -> None:
         self._clock = clock
+        self._seconds = seconds
         self._end = None if seconds is None else clock() + seconds
 
     def left(self, seconds: float) -> float:
         """So many seconds, or what is left of all."""
         return seconds if self._end is None else max(0.0, min(seconds, self._end - self._clock()))
+
+    def limit(self, seconds: float) -> float:
+        """So many seconds, or all that there were, as they are told."""
+        limit = seconds if self._seconds is None else min(seconds, self._seconds)
+        return max(0.001, round(limit, 3))

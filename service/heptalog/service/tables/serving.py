@@ -55,15 +55,15 @@ class Server:
 
 
 class Place(Struct, frozen=True):
-    """Where the log is given, where the tables are, and what is left free on their disk beside what always is."""
+    """Where the log is given, beside what the tables are, and what is left free on their disk beside what always is."""
 
     feed: str
-    folder: str
+    database: str
     reserve_bytes: int | None = None
 
     def check_room(self) -> None:
         """Raise Unavailable where the disk is nearly full."""
-        check_room(Path(self.folder).parent, self.reserve_bytes)
+        check_room(Path(self.database).parent, self.reserve_bytes)
 
 
 Work: TypeAlias = Callable[[Server, Place], None]

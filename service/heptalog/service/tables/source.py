@@ -1,11 +1,11 @@
-"""The log as another process reads it: a Source over a socket, in the same order and from one moment an iterator."""
+"""The log as another process reads it: a Log over a socket, in the same order and from one moment an iterator."""
 
 import socket
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TypeAlias
 
-from heptalog.service.store import Refusal, Stored
+from heptalog.service.store import Refusal
 from heptalog.service.tables.messages import (
     Answer,
     AskEnd,
@@ -15,8 +15,11 @@ from heptalog.service.tables.messages import (
     ReadAll,
     ReadGames,
     ReadRefusals,
+    ReadTile,
+    Record,
     Records,
     Refusals,
+    Tile,
     Wire,
 )
 
@@ -34,7 +37,7 @@ def connected(path: str) -> Iterator["RemoteSource"]:
 
 
 class RemoteSource:
-    """A Source for one thread. Each of several iterators at a time has a connection of its own."""
+    """A Log for one thread. Each of several iterators at a time has a connection of its own."""
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -46,12 +49,12 @@ class RemoteSource:
     def refusal_count(self) -> int:
         return self._end().refusals
 
-    def read_all(self, *, start: int | None = None, limit: int = 0) -> Generator[Stored, None, None]:
+    def read_all(self, *, start: int | None = None, limit: int = 0) -> Generator[Record, None, None]:
         for answer in self._answers(ReadAll(1 if start is None else start, limit)):
             assert isinstance(answer, Records), answer
             yield from answer.records
 
-    def read_games(self, game_ids: Sequence[str]) -> Generator[Stored, None, None]:
+    def read_games(self, game_ids: Sequence[str]) -> Generator[Record, None, None]:
         for answer in self._answers(ReadGames(tuple(game_ids))):
             assert isinstance(answer, Records), answer
             yield from answer.records
@@ -60,6 +63,11 @@ class RemoteSource:
         for answer in self._answers(ReadRefusals(game_id, after)):
             assert isinstance(answer, Refusals), answer
             yield from answer.refusals
+
+    def tile(self, level: int, index: int, width: int) -> list[bytes]:
+        (answer,) = self._answers(ReadTile(level, index, width))
+        assert isinstance(answer, Tile), answer
+        return answer.entries
 
     def close(self) -> None:
         """Let go of the server."""

@@ -3,24 +3,24 @@
 import logging
 import shutil
 import tempfile
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from threading import Lock
 from typing import Final
 
 from heptalog.analytics.asking import Workers
-from heptalog.analytics.keeping.place import folder_of
-from heptalog.replay.errors import Code, HeptalogError, Malformed, Unavailable
+from heptalog.replay.errors import Code, Conflict, HeptalogError, Malformed, Unavailable
 from heptalog.service.answering import Readers
 from heptalog.service.asked import Rebuilding
 from heptalog.service.config import Settings
-from heptalog.service.store import LogStore
+from heptalog.service.store import Batch, Head, LogStore
 from heptalog.service.tables.feed import Feed
 from heptalog.service.tables.keeper import Keeper
 from heptalog.service.tables.messages import Built
 from heptalog.service.tables.process import Gone, Process
 from heptalog.service.tables.questions import Questions
+from heptalog.service.tables.recent import Recent
 from heptalog.service.tables.room import check_room
 from heptalog.service.tables.serving import Place
 
@@ -42,11 +42,13 @@ class Tables:
     def __init__(self, store: LogStore, settings: Settings) -> None:
         self._settings = settings
         self._store = store
-        # Whoever reads files of it may have another working directory.
-        self._folder = folder_of(Path(settings.database).resolve()) if settings.database else None
+        # Whoever reads the files beside it may have another working directory.
+        self._database = Path(settings.database).resolve() if settings.database else None
         self._temporary: Path | None = None
         self._feed: Feed | None = None
         self._gate = Lock()
+        self._recent = Recent()
+        self._is_deaf = False
         self._is_begun = False
         self._is_rebuilding = False
         self._building: Process | None = None
@@ -54,7 +56,7 @@ class Tables:
         self._keeper = Keeper(lambda: self._process("following"), self._check_room)
         self._workers = Workers(niceness=settings.query_niceness)
         self._questions = Questions(store, self._keeper, self._workers, settings)
-        if self._folder is not None:
+        if self._database is not None:
             self.begin()
 
     @property
@@ -68,8 +70,29 @@ class Tables:
         self.begin()
         return self._questions
 
+    def committed(self, batches: Sequence[Batch], answers: Sequence[Head | Conflict]) -> None:
+        """Hear of a commit, once those who asked for it are answered. Done at once, in the writer's thread.
+
+        It never raises: whatever goes wrong here, recording goes on, and who follows reads it from the store.
+        """
+        if not self._is_begun:
+            return
+        try:
+            try:
+                self._recent.add(batches, answers)
+            finally:
+                self._keeper.tell()
+        except Exception:  # noqa: BLE001  # our own bug, told of once
+            self._recent.clear()
+            if not self._is_deaf:
+                self._is_deaf = True
+                _log.exception("what was recorded last is not remembered")
+
     def begin(self) -> None:
         """Begin to follow the log; a second time does nothing."""
+        if self._is_begun:
+            # Every question comes here, and must not wait for a process that is being started.
+            return
         with self._gate:
             if not self._is_begun:
                 self._is_begun = True
@@ -90,11 +113,20 @@ class Tables:
         if self._is_rebuilding:
             raise Unavailable(Code.OVERLOADED, rule="api", problem="the tables are being made anew already")
         self._is_rebuilding = True
-        process: Process | None = None
+        begun: list[Process] = []
+
+        def begin() -> Process:
+            # Who goes away while it is started still has it to end.
+            self._building = self._process("building")
+            begun.append(self._building)
+            return self._building
+
         try:
-            process = self._building = await self._rebuilders.run(lambda: self._process("building"))
+            _log.info("the tables are made anew: it was asked for")
+            process = await self._rebuilders.run(begin)
             while isinstance(built := await self._rebuilders.run(process.listen, process.end), Built):
                 yield Rebuilding(built.position, built.head)
+            _log.info("the tables are made anew, and take the place of the old ones")
             self._keeper.forget()
             # They have as much as a question that is asked now would see.
             wanted = self._questions.end()
@@ -104,9 +136,11 @@ class Tables:
         except Gone as error:
             raise Unavailable(Code.TABLES_BEHIND, rule="api", problem=str(error)) from error
         finally:
-            self._is_rebuilding = False
-            if process is not None:
-                await self._rebuilders.run(process.hang_up)
+            try:
+                for process in begun:
+                    await self._rebuilders.run(process.hang_up)
+            finally:
+                self._is_rebuilding = False
 
     @property
     def is_failing(self) -> bool:
@@ -120,6 +154,9 @@ class Tables:
         if self._building is not None:
             self._building.end()
         self._rebuilders.close()
+        if self._building is not None:
+            # It may have been started in between.
+            self._building.kill()
         self._keeper.close()
         if self._feed is not None:
             self._feed.close()
@@ -127,17 +164,17 @@ class Tables:
             shutil.rmtree(self._temporary, ignore_errors=True)
 
     def _check_room(self) -> None:
-        if self._settings.database and self._folder is not None:
-            check_room(self._folder.parent, self._settings.reserve_bytes)
+        if self._database is not None:
+            check_room(self._database.parent, self._settings.reserve_bytes)
 
     def _process(self, program: str) -> Process:
         with self._gate:
             if self._feed is None:
-                self._feed = Feed(self._store)
-            if self._folder is None:
-                self._temporary = Path(tempfile.mkdtemp(prefix="heptalog-tables-"))
-                self._folder = self._temporary / "tables"
-            # A log in memory has nothing to fear from a full disk.
-            reserve_bytes = self._settings.reserve_bytes if self._settings.database else 0
-            place = Place(self._feed.path, str(self._folder), reserve_bytes)
+                self._feed = Feed(self._store, self._recent)
+            if self._database is not None:
+                place = Place(self._feed.path, str(self._database), self._settings.reserve_bytes)
+            else:
+                # A log in memory has nothing to fear from a full disk.
+                self._temporary = self._temporary or Path(tempfile.mkdtemp(prefix="heptalog-tables-"))
+                place = Place(self._feed.path, str(self._temporary / "log"), 0)
             return Process(program, place, niceness=self._settings.tables_niceness)
