@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from heptalog.service.store.duck import DuckStore
+from tests.service.backing import grow
+from tests.service.querying import settings
 from tests.support.documents import BLOCKS, ROOT, with_block
 from tests.support.serving import Service
 
@@ -29,6 +31,21 @@ def test_links_lead_somewhere(path: Path) -> None:
     for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", path.read_text()):
         if "://" not in target:
             assert (path.parent / target).exists(), f"{path.name} links to {target}"
+
+
+def test_asking_from_python_is_as_it_is_shown(tmp_path: Path) -> None:
+    (example,) = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "service.md").read_text(), re.DOTALL)
+    printed = StringIO()
+    path = tmp_path / "games.duckdb"
+    with Service(DuckStore(path), settings=settings(path)) as service, redirect_stdout(printed):
+        grow(service.store)
+        exec(compile(example.replace("127.0.0.1:7777", service.target), "service.md", "exec"), {})
+        position = service.store.position()
+    counts, *frame = printed.getvalue().splitlines()
+    assert counts.split()[1] == str(position)
+    assert len(frame) > 3
+    assert frame[0].split() == ["ruleset", "games"]
+    assert f"{position} of {position}" in frame
 
 
 def test_the_example_of_the_readme_runs(tmp_path: Path) -> None:

@@ -200,6 +200,23 @@ def test_another_log_and_a_shorter_one_are_refused(tmp_path: Path) -> None:
     assert_same(tmp_path, expected(log_of(games)))
 
 
+def test_the_reason_of_a_refusal_is_the_one_that_there_is(tmp_path: Path) -> None:
+    games = some_games(3)
+    store = log_of(games)
+    store.append([], [refused(games[0][3])])
+    exported(store, tmp_path)
+    for other, reason in (
+        # Of another log, though shorter too.
+        (log_of(some_games(1, seed=7)), "it is an export of another log"),
+        (log_of(games[:1]), f"it is of a longer log: it has {store.position():,} events, and this one {len(games[0])}"),
+        (log_of(games), "it is of a longer log: of refusals it has 1, and this one 0"),
+        (MemoryStore(), f"it is of a longer log: it has {store.position():,} events, and this one 0"),
+    ):
+        with pytest.raises(Unavailable) as error:
+            exported(other, tmp_path)
+        assert error.value.facts["problem"] == reason
+
+
 def test_a_log_that_goes_on_otherwise_is_refused(tmp_path: Path) -> None:
     games = some_games(3)
     exported(log_of(games), tmp_path)

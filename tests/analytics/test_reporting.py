@@ -20,7 +20,8 @@ from heptalog.replay.errors import Code, NotFound
 def given(name: str, *rows: dict[str, Any], ruleset: str = "seven_bridge", tournament: str | None = None) -> Answers:
     """Answers with nothing but these."""
     everything: dict[str, list[Any]] = {key: [] for key in QUESTIONS}
-    return Answers(tournament, everything | {name: [{"ruleset": ruleset, **row} for row in rows]}, 7, 7)
+    everything[name] = [{"ruleset": ruleset, **row} for row in rows]
+    return Answers(tournament, everything, 7, 7)
 
 
 def made(figure: Figure | None) -> Figure:
@@ -80,17 +81,18 @@ def test_a_tournament_is_text_in_a_question() -> None:
         assert "'it''s; --'" in question(name, "it's; --") or name == "ratings"
 
 
-def test_a_tournament_that_nobody_knows_is_told_after_one_question() -> None:
+def test_a_tournament_that_nobody_knows_is_told_with_the_nearest_before_all_else_is_asked() -> None:
     asked: list[str] = []
 
     def ask(sql: str) -> tuple[int, pa.Table]:
         asked.append(sql)
-        return 7, pa.table({"games": [0]})
+        return 7, pa.table({"tournament": ["Nowhere Open", "Riga"]} if "AS games" not in sql else {"games": [0]})
 
     with pytest.raises(NotFound) as caught:
         gather(ask, "Nowhere", tell=lambda: None)
     assert caught.value.code is Code.TOURNAMENT_UNKNOWN
-    assert len(asked) == 1
+    assert caught.value.facts["nearest"] == "Nowhere Open"
+    assert len(asked) == 2
 
 
 @pytest.mark.parametrize(
@@ -113,8 +115,12 @@ def test_a_seat_is_better_only_beyond_chance() -> None:
     far = made(advantages.seats(given("seats", {**row, "seat": 0, "games": 1000, "won": 400}), "seven_bridge"))
     near = made(advantages.seats(given("seats", {**row, "seat": 0, "games": 1000, "won": 262}), "seven_bridge"))
     assert "40.0\N{NO-BREAK SPACE}%" in far.caption
-    assert "more than chance makes of it" in far.caption
+    assert "Chance alone hardly ever makes that much." in far.caption
     assert "no seat is known to be better" in near.caption
+    # What is drawn reaches as far as what is told: three times what chance makes of a quarter of a thousand games.
+    assert "Lines reach three standard errors" in far.caption
+    drawn = advantages._seat({**row, "seat": 0, "games": 1000, "won": 262})
+    assert (drawn["low"], drawn["high"]) == (-2.908, 5.308)
 
 
 def test_partners_sit_together() -> None:

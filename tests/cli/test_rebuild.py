@@ -115,10 +115,10 @@ def test_the_old_ones_go(database: Path) -> None:
     assert len(folders) == 1
 
 
-@pytest.mark.parametrize("source", ["{}#game", "games", "nothing.duckdb", "grpc://127.0.0.1:1"])
+@pytest.mark.parametrize("source", ["{}#game", "games", "nothing", "nothing.duckdb", "grpc://127.0.0.1:1"])
 def test_only_a_database_or_a_server_will_do(database: Path, source: str) -> None:
     (database.parent / "games").mkdir()
-    ended = run("rebuild", source.format(database) if "{" in source else source)
+    ended = run("rebuild", database.parent / "games" if source == "games" else source.format(database))
     assert ended.code == (2 if "#" in source or source == "games" else 3), ended
     assert ended.out == ""
     assert ended.err.count("\n") == 1

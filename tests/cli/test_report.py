@@ -149,6 +149,31 @@ def test_a_tournament_without_games_writes_nothing(simulated: Path, tmp_path: Pa
     assert not path.exists()
 
 
+@pytest.mark.parametrize("name", ["riga open 1", "Open 1", "Riga Opn 1"])
+def test_a_tournament_that_is_none_is_told_with_the_nearest(simulated: Path, tmp_path: Path, name: str) -> None:
+    ended = reported(simulated, tmp_path / "page.html", name)
+    assert ended.code == 3
+    assert f"nearest {TOURNAMENT}" in ended.err or f", {TOURNAMENT}" in ended.err
+
+
+def test_a_tournament_may_be_called_all(tmp_path: Path) -> None:
+    database = tmp_path / "games.duckdb"
+    for name, seed in (("all", 1), ("Cup", 2)):
+        arguments = ("--games", 6, "--processes", 1, "--tournament", name, "--seed", seed)
+        assert run("simulate", database, *arguments).code == 0
+    whole, named = Page(page_of(database, tmp_path)), Page(page_of(database, tmp_path, "all"))
+    assert whole.text[whole.text.index("Games") + 1] == "12"
+    assert named.text[named.text.index("Games") + 1] == "6"
+
+
+def test_a_page_goes_to_stdout_too(simulated: Path, everything: str, tmp_path: Path) -> None:
+    assert run("report", simulated, "--html", "-") == (0, everything, "")
+    assert not Path("-").exists()
+    ended = run("report", simulated, "--html", "")
+    assert ended.code == 2
+    assert "it is empty" in ended.err
+
+
 def test_a_log_without_games_is_told_as_that(tmp_path: Path) -> None:
     database = tmp_path / "games.duckdb"
     assert run("import", tmp_path, "--into", database).code != 0

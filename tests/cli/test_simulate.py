@@ -198,9 +198,28 @@ def test_text_says_what_was_added(tmp_path: Path) -> None:
     ended = run("simulate", path, "--games", 6, "--processes", 1, "--game", "seven_up", "--tournament", "Final")
     assert ended.code == 0
     assert ended.out.startswith("6 games and ")
-    assert "6 games in the log" in ended.err
+    assert ended.err == "heptalog: 6 games simulated\n"
     listed = run("games", path, "--ruleset", "seven_up", "--tournament", "Final", "--format", "jsonl").lines
     assert len(listed) == 6
+    # Of other games in the log it says nothing.
+    again = run("simulate", path, "--games", 8, "--processes", 1, "--seed", 3)
+    assert again.err == "heptalog: 8 games simulated\n"
+    again = run("simulate", path, "--games", 9, "--processes", 1, "--seed", 3)
+    assert again.err == "heptalog: 9 games simulated, 8 of which were in the log before\n"
+
+
+def test_a_folder_is_no_database(tmp_path: Path) -> None:
+    for command in (("simulate", tmp_path, "-n", 1), ("rebuild", tmp_path)):
+        ended = run(*command)
+        assert (ended.code, ended.err) == (2, f"heptalog: {tmp_path}: a folder is no database\n")
+
+
+def test_tables_are_made_of_databases_only(tmp_path: Path) -> None:
+    (tmp_path / "letter.txt").write_text("Dear Ana")
+    for name, code in (("letter.txt", "DATABASE_FOREIGN"), ("none.txt", "SOURCE_NOT_FOUND")):
+        ended = run("rebuild", tmp_path / name)
+        assert ended.code == 3
+        assert code in ended.err
 
 
 @pytest.mark.parametrize(

@@ -173,6 +173,8 @@ ENDLESS = "SELECT count(*) FROM range(1000000000000) WHERE hash(range) = 3"
 
 
 def test_a_question_that_takes_too_long_is_three(source: str) -> None:
+    # A server that has just started has no tables yet, and to wait for them counts too.
+    assert run("sql", source, "SELECT 1").code == 0
     ended = run("sql", source, ENDLESS, "--timeout", "1")
     assert (ended.code, ended.out, ended.err.count("\n")) == (3, "", 1)
     assert "[QUERY_TOO_LONG]" in ended.err
@@ -258,6 +260,34 @@ def test_a_log_is_no_place_for_an_answer(log: Path) -> None:
 ODD = (
     "SELECT E'a\\r\\nb,\"c' AS a, NULL AS b, '' AS c, ['x' || chr(8238) || 'y'] AS d, E'p\\rq' AS \"e\\f\", ' g ' AS g"
 )
+
+
+@pytest.mark.parametrize("seconds", ["inf", "nan", "1e10", "1e300", "0", "-1"])
+def test_a_time_that_is_none_is_wrong_use(log: Path, seconds: str) -> None:
+    ended = run("sql", log, "SELECT 1", "--timeout", seconds)
+    assert (ended.code, ended.out) == (2, "")
+    assert "--timeout" in ended.err
+
+
+@pytest.mark.parametrize("options", [("--query-memory", "1B"), ("--query-memory", "63MiB"), ("--query-seconds", "nan")])
+def test_a_limit_with_which_nothing_is_answered_is_wrong_use(log: Path, options: tuple[str, str]) -> None:
+    ended = run("serve", log, "--port", "0", *options)
+    assert (ended.code, ended.out) == (2, "")
+    assert options[0] in ended.err
+
+
+def test_a_dash_is_stdout(log: Path) -> None:
+    question = ("sql", log, QUESTION, "--format", "csv")
+    assert run(*question, "--out", "-") == run(*question)
+    assert not Path("-").exists()
+
+
+def test_the_select_of_a_view_can_be_asked(log: Path) -> None:
+    select = run("views", "standings", "--sql").out
+    asked, named = (run("sql", log, question, "-f", "jsonl") for question in (select, "FROM standings"))
+    assert asked.code == 0
+    # Neither promises an order.
+    assert sorted(asked.out.splitlines()) == sorted(named.out.splitlines())
 
 
 def test_csv_is_faithful(log: Path) -> None:

@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 from heptalog.analytics.tables import TABLES
-from heptalog.analytics.views import VIEWS, dictionary, statement_of
+from heptalog.analytics.views import VIEWS, View, dictionary, statement_of
 from tests.cli.running import PROGRAM, WAIT_SECONDS, run
 
 NAMES = [*(table.name for table in TABLES), *(view.name for view in VIEWS)]
@@ -49,9 +49,9 @@ def test_values_are_named_where_the_meaning_has_not_named_them() -> None:
 
 
 @pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.name)
-def test_the_sql_of_a_view_is_printed_and_nothing_else(view: object) -> None:
-    name = getattr(view, "name")  # noqa: B009
-    assert run("views", name, "--sql").out == statement_of(next(each for each in VIEWS if each.name == name)) + "\n"
+def test_the_sql_of_a_view_is_printed_and_nothing_else(view: View) -> None:
+    told = run("views", view.name, "--sql").out
+    assert f"CREATE OR REPLACE VIEW {view.name} AS\n{told}" == statement_of(view).removesuffix(";") + "\n"
 
 
 def test_json_has_all_of_it() -> None:
@@ -68,7 +68,7 @@ def test_json_has_all_of_it() -> None:
 
 def test_json_has_the_sql_where_it_is_asked_for() -> None:
     document = run("views", "trumps", "--sql", "-f", "json").document
-    assert document.pop("sql").startswith("CREATE OR REPLACE VIEW trumps AS\n")
+    assert document.pop("sql").startswith(("SELECT", "WITH"))
     assert document == run("views", "trumps", "-f", "json").document
 
 

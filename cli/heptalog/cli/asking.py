@@ -5,9 +5,10 @@ are wider, for it is the asker's own machine.
 """
 
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import partial
+from itertools import chain, islice
 from types import TracebackType
 from typing import TYPE_CHECKING, Final, Protocol, Self
 
@@ -17,6 +18,8 @@ from heptalog.cli.apart import Apart
 from heptalog.cli.connections import Connections, reachable, shown
 from heptalog.cli.databases import Database, DatabaseGame
 from heptalog.cli.exits import WrongUse
+from heptalog.cli.exports import told_damaged
+from heptalog.cli.processes import core_count
 from heptalog.cli.replies import Reply
 from heptalog.cli.servers import Server, ServerGame
 from heptalog.cli.sources import Folder, named
@@ -97,12 +100,13 @@ def opened(source: str) -> Iterator[Asker]:
             from heptalog.analytics.parquet import opened as opened_export
 
             with _workers() as workers:
-                yield _Local(shown(path), opened_export(path), workers)
+                yield _Local(shown(path), opened_export(path), workers, partial(told_damaged, path))
         case Database(path=path):
-            from heptalog.cli.tables import tables_of
+            from heptalog.cli.tables import mended, tables_of
 
-            with _workers() as workers, tables_of(path) as snapshot:
-                yield _Local(shown(path), snapshot, workers)
+            with _workers() as workers, ExitStack() as stack:
+                snapshot = stack.enter_context(tables_of(path))
+                yield _Local(shown(path), snapshot, workers, lambda old: stack.enter_context(mended(path, old)))
         case file:
             code = Code.DATABASE_FOREIGN if file.path.exists() else Code.SOURCE_NOT_FOUND
             raise Unavailable(code, path=shown(file.path))
@@ -119,18 +123,50 @@ def _workers() -> "Iterator[Workers]":
 
 
 class _Local:
-    """Tables that lie here."""
+    """Tables that lie here. `mend` makes them anew where they are damaged, and gives None where they are not."""
 
-    def __init__(self, name: str, snapshot: "Snapshot", workers: "Workers") -> None:
+    def __init__(
+        self,
+        name: str,
+        snapshot: "Snapshot",
+        workers: "Workers",
+        mend: "Callable[[Snapshot], Snapshot | None]" = lambda _: None,
+    ) -> None:
         self.name = name
         self._snapshot = snapshot
         self._workers = workers
+        self._mend = mend
         self._apart = Apart()
 
     @contextmanager
     def ask(self, sql: str, wishes: Wishes) -> Iterator[Reply]:
-        with self._apart.flow(_LocalAnswer(self._workers, self._snapshot, sql, _limits(wishes))) as (position, pieces):
-            yield Reply(position, pieces)
+        with ExitStack() as stack:
+            answer = partial(_LocalAnswer, self._workers, sql=sql, limits=_limits(wishes))
+            position, pieces = stack.enter_context(self._apart.flow(answer(self._snapshot)))
+            try:
+                begin = list(islice(pieces, 1))
+            except HeptalogError as error:
+                if not self._is_mended(error):
+                    raise
+                # Nobody has got anything of the answer yet.
+                position, pieces = stack.enter_context(self._apart.flow(answer(self._snapshot)))
+                begin = []
+            yield Reply(position, chain(begin, self._told(pieces)))
+
+    def _told(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
+        try:
+            yield from pieces
+        except HeptalogError as error:
+            if self._is_mended(error):
+                problem = "a file of the tables was damaged; they are made anew now, so ask again"
+                raise Unavailable(Code.QUERY_FAILED, problem=problem) from error
+            raise
+
+    def _is_mended(self, error: HeptalogError) -> bool:
+        """Whether a question failed for damage in the tables, which is mended."""
+        fresh = self._mend(self._snapshot) if error.code is Code.QUERY_FAILED else None
+        self._snapshot = fresh or self._snapshot
+        return fresh is not None
 
     def dictionary(self) -> Sequence[Listed]:
         from heptalog.analytics.views import dictionary
@@ -141,7 +177,7 @@ class _Local:
 class _LocalAnswer:
     """An answer of a worker that is asked when it is entered."""
 
-    def __init__(self, workers: "Workers", snapshot: "Snapshot", sql: str, limits: "Limits") -> None:
+    def __init__(self, workers: "Workers", snapshot: "Snapshot", *, sql: str, limits: "Limits") -> None:
         self.position = snapshot.position
         self._ask = partial(workers.ask, sql, snapshot, limits)
         self._answer: Answer | None = None
@@ -200,7 +236,7 @@ def _limits(wishes: Wishes) -> "Limits":
         memory_bytes=_memory() // _MEMORY_PART if wishes.memory_bytes is None else wishes.memory_bytes,
         rows=_UNBOUNDED if wishes.rows is None else wishes.rows,
         result_bytes=_UNBOUNDED,
-        threads=len(os.sched_getaffinity(0)),
+        threads=core_count(),
     )
 
 

@@ -50,11 +50,11 @@ def entry_document(entry: Entry, *, sql: str | None = None) -> dict[str, Any]:
 
 
 def sql_of(entry: Entry) -> str:
-    """The SQL of a view. Raises WrongUse for a table, which has none."""
+    """The SELECT that a view is, to be asked as it is. Raises WrongUse for a table, which has none."""
     view = view_of(entry.name)
     if view is None:
         raise WrongUse(f"{entry.name} is a table: its rows follow from the events, and not from SQL")
-    return statement_of(view)
+    return statement_of(view).partition(" AS\n")[2].removesuffix(";")
 
 
 def short_type(name: str) -> str:

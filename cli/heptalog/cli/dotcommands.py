@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from heptalog.cli.asking import Asker, Listed, Wishes
 from heptalog.cli.exits import WrongUse
-from heptalog.cli.options import TableForm
+from heptalog.cli.options import SECONDS_MAX, TableForm
 from heptalog.cli.output import write_lines, write_table, write_text
 from heptalog.replay.errors import HeptalogError
 from heptalog.replay.words import printable
@@ -135,6 +135,6 @@ def _seconds(text: str) -> float | None:
         seconds = float(text)
     except ValueError:
         seconds = -1.0
-    if not 0 <= seconds < float("inf"):
-        raise WrongUse(f".timeout {printable(text)}: write a number of seconds")
+    if not 0 <= seconds <= SECONDS_MAX:
+        raise WrongUse(f".timeout {printable(text)}: write a number of seconds, a week at most")
     return seconds or None

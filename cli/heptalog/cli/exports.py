@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from heptalog.analytics.parquet.folder import Place
     from heptalog.analytics.parquet.pieces import Opener
     from heptalog.analytics.parquet.spool import Filling
+    from heptalog.analytics.snapshots import Snapshot
     from heptalog.service.client import Client
     from heptalog.service.store.duck import DuckStore
 
@@ -73,6 +74,14 @@ def exported_games(folder: Path) -> Iterator[ExportGame]:
     for game in kept_games(folder):
         records = tuple(Stored(kept.position, kept.game_id, kept.sequence, kept.record) for kept in game.records)
         yield ExportGame(folder, game.game_id, records)
+
+
+def told_damaged(folder: Path, asked: "Snapshot") -> None:
+    """Say where an export is damaged, once a question has failed: nothing can mend it. Raises Corrupt, Unavailable."""
+    from heptalog.analytics.parquet import check
+
+    del asked
+    check(folder)
 
 
 class DatabaseOpener(Struct, frozen=True):

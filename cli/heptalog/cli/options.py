@@ -1,6 +1,7 @@
 """What commands have in common on the command line: how a game is named, and the form of the answer."""
 
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated, Final, TypeAlias
 
 import typer
@@ -26,6 +27,17 @@ class TableForm(StrEnum):
     JSONL = "jsonl"
     PARQUET = "parquet"
     ARROW = "arrow"
+
+
+# A week; nobody waits for longer, and clocks can count it.
+SECONDS_MAX: Final = 7 * 86_400
+
+
+def named_path(text: str) -> Path:
+    """The path of an option, which is not empty: that would be the folder one is in. Raises typer.BadParameter."""
+    if not text:
+        raise typer.BadParameter("it is empty")
+    return Path(text)
 
 
 GameArgument: TypeAlias = Annotated[str, typer.Argument(metavar="GAME", help=NAMING, show_default=False)]

@@ -1,12 +1,13 @@
 """What games, findings and differences look like, as text and as JSON: the one module that puts them into form."""
 
 from collections.abc import Iterator, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import UNSET, Raw, json, to_builtins
 
+from heptalog.analytics.csv_values import value_in_text
 from heptalog.cli.examine import Step
 from heptalog.cli.output import plain
 from heptalog.cli.verdicts import Proved, Verdict
@@ -24,6 +25,8 @@ _ROOM: Final = 110
 _INDENT: Final = " " * 8
 # What in a view is a seat, or a list of them. Lists of lists in a view are by seat, too.
 _SEAT_FIELDS: Final = frozenset({"toAct", "winners", "dealer", "elder", "leader", "seat"})
+# What CSV has otherwise than people have it.
+_IN_CSV: Final = (datetime, timedelta, float)
 # Rows of a table for people.
 ROWS_MAX: Final = 1000
 
@@ -171,7 +174,7 @@ def cells(row: Sequence[Any]) -> list[str]:
 
 def csv_cells(row: Sequence[Any]) -> list[str | None]:
     """A row of a database for programs: text as it is, and None where there is nothing."""
-    return [_cell(value) for value in row]
+    return [value_in_text(value) if isinstance(value, _IN_CSV) else _cell(value) for value in row]
 
 
 def row_json(columns: Sequence[str], row: Sequence[Any]) -> dict[str, Any]:

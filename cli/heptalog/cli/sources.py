@@ -69,7 +69,10 @@ class Folder(Struct, frozen=True):
         for game in games_in(self.path):
             is_empty = False
             yield game
-        if is_empty:
+        if is_empty and any(self.path.rglob("*.parquet")):
+            problem = "there are Parquet files, and no manifest of an export"
+            yield Missing(self.name, Unavailable(Code.EXPORT_FOREIGN, problem=problem, path=self.name))
+        elif is_empty:
             yield Missing(self.name, Unavailable(Code.SOURCE_NOT_FOUND, problem="no game files", path=self.name))
 
 
@@ -100,6 +103,23 @@ def named(text: str) -> Named:
     if path.is_dir():
         return Folder(path)
     return Database(path) if is_database(path) else FileGame(path, path.stat().st_size if path.is_file() else 0)
+
+
+def log_named(text: str) -> Database | Server:
+    """The database or the server that a name stands for.
+
+    Raises WrongUse for a game and for a folder, Unavailable for a file that is no database.
+    """
+    match named(text):
+        case (Database() | Server()) as log:
+            return log
+        case Folder(name=name):
+            raise WrongUse(f"{name}: a folder is no database")
+        case FileGame(path=path):
+            code = Code.DATABASE_FOREIGN if path.exists() else Code.SOURCE_NOT_FOUND
+            raise Unavailable(code, path=shown(path))
+        case game:
+            raise WrongUse(f"{game.name}: name the database or the server, without a game")
 
 
 def target_of(text: str) -> str:

@@ -72,7 +72,7 @@ def in_processes(
 def _begin(shared: MutableSequence[int]) -> None:
     global _shared
     _shared = shared
-    # Rows are many small tuples without cycles: looking for some after every few hundred would cost a tenth of the time.
+    # Rows are many small tuples without cycles: looking for some every few hundred would cost a tenth of the time.
     gc.freeze()
     gc.set_threshold(20_000, 10, 10)
     # Ctrl-C goes to all of them, and only the first tells of it.

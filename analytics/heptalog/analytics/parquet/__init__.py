@@ -6,6 +6,7 @@ puts files there so that a former export stays whole, `pieces` and `merging` are
 file a table, and `spool` keeps what a server has given until it is read game by game.
 """
 
+from heptalog.analytics.parquet.reading import check as check
 from heptalog.analytics.parquet.reading import opened as opened
 
-__all__ = ["opened"]
+__all__ = ["check", "opened"]

@@ -16,6 +16,8 @@ import duckdb
 from msgspec import Struct
 from msgspec.structs import replace
 
+from heptalog.analytics.keeping.opening import hash_at
+from heptalog.analytics.keeping.place import check_name
 from heptalog.analytics.keeping.segments import write
 from heptalog.analytics.parquet.draft import Change, Draft, Key
 from heptalog.analytics.parquet.folder import Place, taken, unwritten
@@ -23,7 +25,7 @@ from heptalog.analytics.parquet.held import HeldGame, Holdings, games_left_out
 from heptalog.analytics.parquet.manifest import Manifest, check_files
 from heptalog.analytics.parquet.merging import FILE_SIZE, Rule
 from heptalog.analytics.parquet.pieces import AtOnce, LeftOut, Opener, Pieces, made
-from heptalog.analytics.parquet.planning import check_log, hash_at, steps, touched, works
+from heptalog.analytics.parquet.planning import check_log, steps, touched, works
 from heptalog.analytics.parquet.records import EXPORTED, LEFT_OUT, RUNNING, rows_in_arrow
 from heptalog.analytics.parquet.series import RATINGS, REFUSALS, Held, Waiting, rated, told
 from heptalog.analytics.sources import Source
@@ -83,9 +85,7 @@ class Exporting:
         # Asked in this order: what was refused is of a game that is there, or of one that never was.
         self._refusals = source.refusal_count()
         self._position = source.position()
-        before = place.manifest
-        if before.position:
-            check_log(place.folder, before, source, position=self._position, refusals=self._refusals)
+        self.check_follows(place)
         self._done = place.done
         self._begun = self._done.position
         self._held = Held(self._done.refusals, self._done.refusals_open)
@@ -99,6 +99,10 @@ class Exporting:
     def events(self) -> int:
         """How many events are new."""
         return self._position - self._begun
+
+    def check_follows(self, place: Place) -> None:
+        """Raise Unavailable (EXPORT_FOREIGN) where what is in a folder was made of another log, or of a longer one."""
+        check_log(place.folder, place.manifest, self._source, position=self._position, refusals=self._refusals)
 
     @property
     def is_large(self) -> bool:
@@ -273,8 +277,10 @@ def exporting(folder: Path, begin: Begin, settings: Settings) -> Iterator[Export
     """An export of a log into a folder, which nobody else exports to until it is left.
 
     Raises Unavailable where the folder is none of ours or holds another log (EXPORT_FOREIGN) or nothing can be written
-    there, Corrupt (EXPORT_DAMAGED) where what it holds is not what was written, and what opening the log raises.
+    there, or its path has something that would be read as more than a name; Corrupt (EXPORT_DAMAGED) where what it
+    holds is not what was written, and what opening the log raises.
     """
+    check_name(folder.resolve())
     with taken(folder, "parquet") as place:
         check_files(folder, place.manifest.files)
         opener = begin(place)

@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 from msgspec import Struct
 from msgspec.structs import replace
 
+from heptalog.analytics.csv_values import value_in_sql
 from heptalog.analytics.parquet.exporting import Begin, Exported, Exporting, Settings, exporting
 from heptalog.analytics.parquet.folder import Place, taken, unwritten
 from heptalog.analytics.parquet.manifest import Listed, read
@@ -26,12 +27,6 @@ from heptalog.analytics.tables import PARTITIONS, Column
 FlatKind: TypeAlias = Literal["arrow", "csv"]
 
 _ROWS_AT_ONCE: Final = 65_536
-# How a value is written as text; of other types it is as it is.
-_TEXTS: Final = {
-    "TIMESTAMP WITH TIME ZONE": "strftime({name} AT TIME ZONE 'UTC', '%Y-%m-%dT%H:%M:%S.%fZ')",
-    "BLOB": "lower(hex({name}))",
-}
-_JSON: Final = "to_json({name})::VARCHAR"
 
 
 class Flatten(Struct, frozen=True):
@@ -72,7 +67,7 @@ class Flattening:
             tables = tuple(replace(table, is_partitioned=False) for table in manifest.tables)
             done = replace(manifest, kind=self._kind, number=0, tables=tables, files=files)
             self._place.publish(done)
-        except OSError as error:
+        except (OSError, duckdb.Error) as error:
             raise unwritten(self._place.folder, error) from error
         return replace(exported, folder=str(self._place.folder), files=len(files), size=done.size)
 
@@ -84,11 +79,13 @@ def flattening(folder: Path, begin: Begin, settings: Settings, kind: FlatKind) -
         taken(folder, kind) as place,
         exporting(place.work / "parquet", begin, settings) as inner,
     ):
+        # It takes the place of that one, so it has to be of the same log, and no shorter.
+        inner.check_follows(place)
         yield Flattening(place, inner, settings, kind)
 
 
 def flattened(work: Flatten) -> Listed:
-    """Make one file of a table; it is on the disk. Raises OSError."""
+    """Make one file of a table; it is on the disk. Raises OSError, duckdb.Error."""
     table = next(table for table in EXPORTED if table.name == work.table)
     name = f"{table.name}.{work.kind}"
     path = Path(work.target) / name
@@ -122,7 +119,7 @@ def _same(value: str, count: int) -> "pa.Array[Any]":
 
 
 def _write_csv(named: Sequence[Column], paths: Sequence[str], path: Path, *, is_partitioned: bool) -> None:
-    values = ", ".join(f"{_text(column)} AS {column.name}" for column in named)
+    values = ", ".join(f"{value_in_sql(column)} AS {column.name}" for column in named)
     files = ", ".join(map(_quoted, paths))
     hive = "true" if is_partitioned else "false"
     read_parquet = f"read_parquet([{files}], hive_partitioning = {hive}, hive_types_autocast = false)"
@@ -130,11 +127,6 @@ def _write_csv(named: Sequence[Column], paths: Sequence[str], path: Path, *, is_
         connection.execute(
             f"COPY (SELECT {values} FROM {read_parquet}) TO {_quoted(str(path))} (FORMAT csv, HEADER)"  # noqa: S608
         )
-
-
-def _text(column: Column) -> str:
-    is_nested = column.type.endswith("[]") or column.type.startswith("STRUCT")
-    return (_JSON if is_nested else _TEXTS.get(column.type, "{name}")).format(name=column.name)
 
 
 def _quoted(text: str) -> str:

@@ -7,7 +7,7 @@ the SHA-256 of all that stands before.
 import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from hashlib import file_digest, sha256
+from hashlib import sha256
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from heptalog.analytics.keeping.manifest import FORM as TABLES_FORM
-from heptalog.analytics.keeping.segments import File
+from heptalog.analytics.keeping.segments import File, sha256_of
 from heptalog.analytics.parquet.records import EXPORTED, columns, meaning
 from heptalog.analytics.tables import Column
 from heptalog.replay.errors import Code, Corrupt, Unavailable
@@ -174,8 +174,7 @@ def check_sizes(folder: Path, files: tuple[Listed, ...]) -> None:
 def _check(folder: Path, file: Listed) -> None:
     _check_size(folder, file)
     try:
-        with (folder / file.path).open("rb") as content:
-            digest = file_digest(content, "sha256").hexdigest()
+        digest = sha256_of(folder / file.path)
     except OSError as error:
         raise damaged(folder / file.path, error.strerror or "it cannot be read") from error
     if digest != file.sha256:

@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from heptalog.analytics.keeping.opening import hash_at
 from heptalog.analytics.parquet.manifest import Manifest, foreign
 from heptalog.analytics.parquet.pieces import Opener, Work
 from heptalog.analytics.sources import Source
-from heptalog.replay.codec import hash_in
 
 
 def steps(after: int, position: int, count: int) -> Iterator[int]:
@@ -49,14 +49,15 @@ def works(
 
 def check_log(folder: Path, manifest: Manifest, source: Source, *, position: int, refusals: int) -> None:
     """Raise Unavailable (EXPORT_FOREIGN) where an export was made of another log than this."""
-    if manifest.position > position or manifest.refusals > refusals:
-        raise foreign(folder, f"it is of a longer log: it has {manifest.position:,} events, and this one {position:,}")
-    if hash_at(source, 1) != manifest.log:
+    if manifest.position and position and hash_at(source, 1) != manifest.log:
         raise foreign(folder, "it is an export of another log")
+    if manifest.position > position:
+        raise foreign(folder, f"it is of a longer log: it has {manifest.position:,} events, and this one {position:,}")
+    if manifest.refusals > refusals:
+        raise foreign(
+            folder, f"it is of a longer log: of refusals it has {manifest.refusals:,}, and this one {refusals:,}"
+        )
+    if not manifest.position:
+        return
     if hash_at(source, manifest.position) != manifest.hash:
         raise foreign(folder, f"it is of a log with another event at position {manifest.position:,}")
-
-
-def hash_at(source: Source, position: int) -> str:
-    """The hash of the record at a position; nothing where there is none."""
-    return next((hash_in(recorded.record).hex() for recorded in source.read_all(start=position, limit=1)), "")

@@ -10,6 +10,7 @@ import duckdb
 import pyarrow.parquet as pq
 from msgspec import Struct
 
+from heptalog.analytics.keeping.place import check_name
 from heptalog.analytics.parquet.manifest import Listed, Manifest, check_files, check_sizes, damaged, foreign, read
 from heptalog.analytics.parquet.records import EVENTS
 from heptalog.analytics.snapshots import Part, Snapshot
@@ -52,16 +53,23 @@ class _Span(NamedTuple):
 def opened(folder: Path) -> Snapshot:
     """The tables of an export as one moment to ask questions of; its records are not among them.
 
-    Raises Unavailable where there is none, and Corrupt (EXPORT_DAMAGED) where a file is missing or has another size.
+    Raises Unavailable where there is none, or its path has something that would be read as more than a name, and
+    Corrupt (EXPORT_DAMAGED) where a file is missing or has another size.
     """
     manifest = _parquet(folder)
     check_sizes(folder, manifest.files)
     place = folder.resolve()
+    check_name(place)
     tables = {
         table.name: tuple(Part(str(place / file.path)) for file in manifest.of(table.name) if file.rows)
         for table in TABLES
     }
     return Snapshot(manifest.position, manifest.refusals, (str(place),), tables)
+
+
+def check(folder: Path) -> None:
+    """Read all of an export. Raises Corrupt (EXPORT_DAMAGED) where a file is missing, or is not what was written."""
+    check_files(folder, _parquet(folder).files)
 
 
 def kept_games(folder: Path) -> Iterator[KeptGame]:

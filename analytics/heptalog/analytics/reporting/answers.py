@@ -1,6 +1,7 @@
 """What a report asks, and what it is answered. Questions lie in `questions/`, one file each."""
 
 from collections.abc import Callable, Mapping
+from difflib import get_close_matches
 from importlib import resources
 from typing import Any, Final, TypeAlias
 
@@ -33,6 +34,8 @@ QUESTIONS: Final = (
 )
 # Where a question wants the tournament, or NULL for all there is.
 _PLACE: Final = ":tournament"
+# So many names are told where one is wrong.
+_NEAREST_MAX: Final = 3
 
 
 class Answers(Struct, frozen=True):
@@ -62,9 +65,26 @@ def gather(ask: Ask, tournament: str | None, *, tell: Callable[[], None]) -> Ans
         positions.append(position)
         rows[name] = list(table.to_pylist())
         if name == "totals" and tournament is not None and not rows[name][0]["games"]:
-            raise NotFound(Code.TOURNAMENT_UNKNOWN, tournament=tournament)
+            raise NotFound(Code.TOURNAMENT_UNKNOWN, tournament=tournament, nearest=_nearest(ask, tournament))
         tell()
     return Answers(tournament, rows, min(positions), max(positions))
+
+
+def has_tournament(ask: Ask, name: str) -> bool:
+    """Whether there is a game of a tournament of this name. Raises what `ask` raises."""
+    _, table = ask(question("totals", name))
+    return bool(table.to_pylist()[0]["games"])
+
+
+def _nearest(ask: Ask, tournament: str) -> str:
+    """The names that are most like one that is none, with commas between them."""
+    _, table = ask(question("tournaments", None))
+    names = {str(name).casefold(): str(name) for name in table.column("tournament").to_pylist()}
+    wanted = tournament.casefold()
+    near = get_close_matches(wanted, names, n=_NEAREST_MAX)
+    # Part of a name is not near to all of it by its letters, and still meant.
+    near += [name for name in names if wanted and wanted in name and name not in near]
+    return ", ".join(names[name] for name in near[:_NEAREST_MAX])
 
 
 def question(name: str, tournament: str | None) -> str:

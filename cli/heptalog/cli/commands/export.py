@@ -7,7 +7,7 @@ import typer
 
 from heptalog.cli.exits import Exit, WrongUse, complain
 from heptalog.cli.guard import guarded
-from heptalog.cli.options import ARBITER, AsOption, Format, FormatOption
+from heptalog.cli.options import ARBITER, AsOption, Format, FormatOption, named_path
 
 if TYPE_CHECKING:
     from heptalog.cli.sources import Named
@@ -37,16 +37,31 @@ ParquetOption = Annotated[
     Path | None,
     typer.Option(
         "--parquet",
+        parser=named_path,
         metavar="DIR",
         help="All games that have ended as tables; later what is new.",
         show_default=False,
     ),
 ]
 ArrowOption = Annotated[
-    Path | None, typer.Option("--arrow", metavar="DIR", help="The same as one Arrow file a table.", show_default=False)
+    Path | None,
+    typer.Option(
+        "--arrow",
+        parser=named_path,
+        metavar="DIR",
+        help="The same as one Arrow file a table; made anew each time.",
+        show_default=False,
+    ),
 ]
 CsvOption = Annotated[
-    Path | None, typer.Option("--csv", metavar="DIR", help="The same as one CSV file a table.", show_default=False)
+    Path | None,
+    typer.Option(
+        "--csv",
+        parser=named_path,
+        metavar="DIR",
+        help="The same as one CSV file a table; made anew each time.",
+        show_default=False,
+    ),
 ]
 UnfinishedOption = Annotated[
     bool, typer.Option("--unfinished", help="With running games in the tables: their hidden hands are in the records.")
@@ -72,7 +87,8 @@ def export(
     left out, and the hashes are the same.
 
     With --parquet, --arrow or --csv all games that have ended are written as tables, the records with them: for other
-    engines, and for import. An interrupted export leaves the former one as it was; another log's folder is refused.
+    engines, and --parquet for import. An interrupted export leaves the former one as it was; a folder that has the
+    export of another log, or of a longer one, is refused.
     """
     from heptalog.cli.sources import named
 

@@ -51,4 +51,6 @@ def _tell(document: dict[str, Any], format_: Format) -> None:
     rows = [(name, f"{count:,}") for name, count in document["tables"].items()]
     write_table(("table", "rows"), rows, numbers=("rows",))
     what = "every row is as it should be" if "ok" in document else "made anew"
-    write_text(printable(f"{document['source']}: {what}, {counted(document['events'], 'event')}"))
+    behind = document.get("behind", 0)
+    more = f"; {counted(behind, 'event')} of the log {'is' if behind == 1 else 'are'} not in them yet" if behind else ""
+    write_text(printable(f"{document['source']}: {what}, {counted(document['events'], 'event')}{more}"))

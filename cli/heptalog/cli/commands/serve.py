@@ -1,12 +1,13 @@
 """`heptalog serve`: a running service over one database."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
 from heptalog.cli.exits import Exit
 from heptalog.cli.guard import guarded
+from heptalog.cli.options import SECONDS_MAX
 
 DatabaseArgument = Annotated[
     Path,
@@ -49,7 +50,13 @@ WitnessOption = Annotated[
 ]
 CheckpointOption = Annotated[
     float,
-    typer.Option("--checkpoint-seconds", min=0.1, metavar="N", help="How often what is new is signed."),
+    typer.Option(
+        "--checkpoint-seconds",
+        min=0.1,
+        max=SECONDS_MAX,
+        metavar="N",
+        help="How often what is new is signed.",
+    ),
 ]
 NoTablesOption = Annotated[
     bool, typer.Option("--no-tables", help="Only record and replay: answer no questions in SQL, and keep no tables.")
@@ -61,8 +68,11 @@ QuerySecondsOption = Annotated[
     float, typer.Option("--query-seconds", min=0.1, max=86_400, metavar="N", help="What one question may take.")
 ]
 QueryMemoryOption = Annotated[
-    str, typer.Option("--query-memory", metavar="SIZE", help="What one question may take of memory.")
+    str, typer.Option("--query-memory", metavar="SIZE", help="What one question may take of memory; 64MiB or more.")
 ]
+
+# With less there are questions of one row that no worker can answer.
+_QUERY_MEMORY_LEAST: Final = 64 << 20
 
 
 @guarded
@@ -112,7 +122,7 @@ def serve(
         checkpoint_seconds=checkpoint_seconds,
         queries_max=0 if no_tables else queries,
         query_seconds=query_seconds,
-        query_memory_bytes=size_of(query_memory, "--query-memory"),
+        query_memory_bytes=size_of(query_memory, "--query-memory", least=_QUERY_MEMORY_LEAST),
     )
     ring = load_ring(key) if key else None
     witnesses = load_public(witness or ())

@@ -89,7 +89,7 @@ def simulate(
     else:
         write_document(result, format_)
     known = result.games - result.games_added
-    complain(
-        f"{counted(result.games, 'game')} in the log, {known:,} of them before; the last {result.left_running} go on"
-    )
+    before = f", {known:,} of which were in the log before" if known else ""
+    going = f"; the last {result.left_running} go on" if result.left_running else ""
+    complain(f"{counted(result.games, 'game')} simulated{before}{going}")
     return Exit.FINE

@@ -8,7 +8,7 @@ import typer
 
 from heptalog.cli.exits import Exit
 from heptalog.cli.guard import guarded
-from heptalog.cli.options import TableForm
+from heptalog.cli.options import SECONDS_MAX, TableForm, named_path
 
 SourceArgument = Annotated[
     str,
@@ -44,9 +44,9 @@ OutOption = Annotated[
     typer.Option(
         "--out",
         "-o",
+        parser=named_path,
         metavar="FILE",
-        help="Into a file, whole or not at all; its ending says the form.",
-        readable=False,
+        help="Into a file, whole or not at all; its ending says the form. - is stdout.",
         show_default=False,
     ),
 ]
@@ -55,6 +55,7 @@ TimeoutOption = Annotated[
     typer.Option(
         "--timeout",
         min=0.001,
+        max=SECONDS_MAX,
         metavar="SECONDS",
         help="Give up after this long. Default: what the server allows; an hour on files.",
         show_default=False,
@@ -102,9 +103,11 @@ def sql(
     from heptalog.cli.sizes import size_of
     from heptalog.cli.writing import ask, form_for
 
+    is_prompt = question is None and file is None and out is None and sys.stdin.isatty() and sys.stdout.isatty()
+    if out == Path("-"):
+        out = None
     form = form_for(format_, out)
     wishes = Wishes(timeout, rows, None if memory is None else size_of(memory, "--memory"))
-    is_prompt = question is None and file is None and out is None and sys.stdin.isatty() and sys.stdout.isatty()
     if is_prompt:
         from heptalog.cli.prompting import prompt
 

@@ -11,15 +11,17 @@ from heptalog.cli.options import Format, FormatOption
 NameArgument = Annotated[
     str | None, typer.Argument(metavar="NAME", help="One table or view; without it, all.", show_default=False)
 ]
-SqlOption = Annotated[bool, typer.Option("--sql", help="The SQL of a view, and nothing else; in json beside the rest.")]
+SqlOption = Annotated[
+    bool, typer.Option("--sql", help="The SELECT that a view is, and nothing else; in json beside the rest.")
+]
 
 
 @guarded
 def views(name: NameArgument = None, sql: SqlOption = False, format_: FormatOption = Format.TEXT) -> Exit:
     """Print the dictionary: the tables and views that questions are asked of, and what their columns mean.
 
-    It is that of this program; heptalog sql asks. A view is a question with a name: its SQL is where to begin
-    one's own.
+    It is that of this program; heptalog sql asks. A view is a question with a name: its SELECT (--sql)
+    can be asked as it is, and is where to begin one's own.
     """
     from heptalog.analytics.views import dictionary, entry_of
     from heptalog.cli.dictionaries import entry_document, entry_text, list_text, sql_of

@@ -7,7 +7,7 @@ from heptalog.cli.files import FileGame
 from heptalog.cli.servers import Server
 from heptalog.cli.simulating.databases import DatabaseDestination
 from heptalog.cli.simulating.servers import ServerDestination
-from heptalog.cli.sources import named
+from heptalog.cli.sources import Folder, named
 
 
 def opened(text: str, connections: Connections) -> DatabaseDestination | ServerDestination:
@@ -17,4 +17,6 @@ def opened(text: str, connections: Connections) -> DatabaseDestination | ServerD
         return ServerDestination(target.target, connections)
     if isinstance(target, Database | FileGame):
         return DatabaseDestination(target.path)
+    if isinstance(target, Folder):
+        raise WrongUse(f"{target.name}: a folder is no database")
     raise WrongUse(f"{text}: name a database or a server, without a game")

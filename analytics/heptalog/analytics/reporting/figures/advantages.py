@@ -11,7 +11,8 @@ from heptalog.analytics.reporting.words import counted, listed, number, sentence
 
 # Rows of fewer games say nothing, and only lengthen the chart.
 _GAMES_LEAST: Final = 5
-# Of thirty rows one lies beyond two standard errors by chance alone; beyond three, hardly any.
+# Of thirty rows one lies beyond two standard errors by chance alone; beyond three, hardly any. The lines reach as far,
+# so that what is told and what is drawn say the same.
 _ERRORS: Final = 3
 _ROLES: Final = {"OPENER": "who opens", "DEALER": "who deals"}
 
@@ -81,7 +82,7 @@ def _seat_label(row: Row) -> str:
 
 def _seat(row: Row) -> dict[str, object]:
     rate, fair = row["won"] / row["games"], row["fair_rate"]
-    error = 2 * standard_error(fair, row["games"])
+    error = _ERRORS * standard_error(fair, row["games"])
     points = [round(100 * (value - fair), 3) for value in (rate, rate - error, rate + error)]
     return {"label": _seat_label(row), "value": points[0], "low": points[1], "high": points[2]}
 
@@ -94,10 +95,13 @@ def _seats_caption(rows: Sequence[Row]) -> str:
         f"it wins {share(most['won'], most['games'])} where {share(most['fair_rate'], 1)} would be fair. "
     )
     if _deviation(most) > _ERRORS:
-        told += "That is more than chance makes of it."
+        told += "Chance alone hardly ever makes that much."
     else:
         told += "Chance alone may make that much, so no seat is known to be better."
-    return told + " Lines reach two standard errors to each side."
+    return (
+        f"{told} Lines reach {spelled(_ERRORS).lower()} standard errors to each side: a seat is known to be better or "
+        "worse where its line does not meet zero."
+    )
 
 
 def _deviation(row: Row) -> float:
