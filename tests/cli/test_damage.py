@@ -243,7 +243,7 @@ def test_a_database_that_breaks_on_the_way_is_told_of_once(
 
 
 def test_a_question_to_a_log_without_one_of_its_tables_is_told_in_one_line(log: Path) -> None:
-    alter(log, "DROP TABLE log.endings")
+    alter(log, "DROP TABLE log.events")
     ended = run("sql", log, "SELECT 1")
     assert (ended.code, ended.out, ended.err.count("\n")) == (3, "", 1)
-    assert ended.err.endswith("[DATABASE_FOREIGN]\n")
+    assert ended.err.endswith("[SOURCE_UNREADABLE]\n")
