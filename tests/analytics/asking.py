@@ -3,6 +3,7 @@
 import hashlib
 import os
 import select
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -25,7 +26,6 @@ LONG: Final = Limits(seconds=30.0)
 CANARY: Final = "canary-c4f1e0"
 # For what happens in any case, and is never waited for in vain.
 WAIT_MILLISECONDS: Final = 60_000
-_LOOKS_MAX: Final = 1_000_000
 
 
 def snapshot_in(folder: Path) -> Snapshot:
@@ -113,11 +113,10 @@ def worker_of(workers: Workers) -> int:
 
 def until(condition: Callable[[], bool]) -> None:
     """Look until something is so that must become so."""
-    for _ in range(_LOOKS_MAX):
-        if condition():
-            return
+    end = time.monotonic() + WAIT_MILLISECONDS / 1000
+    while not condition():
+        assert time.monotonic() < end, "it never was"
         os.sched_yield()
-    raise AssertionError("it never was")
 
 
 def refusals_in(snapshot: Snapshot) -> list[tuple[Any, ...]]:
