@@ -151,7 +151,7 @@ def test_the_tables_have_all_that_is_recorded(database: Path) -> None:
 def test_many_events_are_taken_on_all_cores(
     database: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(tables, "_BUILT_FROM", 1)
+    monkeypatch.setattr("heptalog.analytics.keeping.opening._FAR", 1)
     monkeypatch.setattr(tables, "core_count", lambda: 1)
     with tables_of(database) as snapshot, closing(DuckStore(database, is_read_only=True)) as store:
         assert rows_of(snapshot) == rows_of_log(store)

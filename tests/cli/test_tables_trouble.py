@@ -125,7 +125,7 @@ def test_a_disk_that_is_full_is_told_with_its_path_and_nothing_is_left_there(
 
     if fails == "build":
         monkeypatch.setattr(Generation, "complete", lambda generation, source: _no_room())
-        monkeypatch.setattr(tables, "_BUILT_FROM", 1)
+        monkeypatch.setattr("heptalog.analytics.keeping.opening._FAR", 1)
         monkeypatch.setattr(tables, "core_count", lambda: 1)
     else:
         monkeypatch.setattr(Generation, "write", full(Generation.write))

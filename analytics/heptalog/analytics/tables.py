@@ -47,6 +47,8 @@ TABLES: Final[tuple[Table, ...]] = (
     Table("refusals", is_of_games=False),
     Table("rating_changes", is_of_games=False),
 )
+# What is told in one order over all games, rather than game by game.
+REFUSALS, RATING_CHANGES = (table for table in TABLES if not table.is_of_games)
 # Every table of games ends with these two; in files they are part of the path.
 PARTITIONS: Final = ("ruleset", "month")
 _TYPES: Final = "types"

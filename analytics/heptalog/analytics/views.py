@@ -112,12 +112,18 @@ def view_of(name: str) -> View | None:
     return next((view for view in VIEWS if view.name == name), None)
 
 
-def _with_needs(views: Iterable[View]) -> list[View]:
-    """These views and all that they read, in the order in which they can be made."""
-    wanted = {view.name for view in views}
+def needed(names: Iterable[str]) -> set[str]:
+    """These tables and views, and all that they are made of."""
+    wanted = set(names)
     for view in reversed(VIEWS):
         if view.name in wanted:
             wanted.update(view.reads)
+    return wanted
+
+
+def _with_needs(views: Iterable[View]) -> list[View]:
+    """These views and all that they read, in the order in which they can be made."""
+    wanted = needed(view.name for view in views)
     return [view for view in VIEWS if view.name in wanted]
 
 

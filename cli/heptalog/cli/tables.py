@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 WAIT_SECONDS: Final = 600.0
 _ASK_AGAIN_SECONDS: Final = 0.1
 _EVENTS_AT_ONCE: Final = 5_000
-# Where more than this is to be taken, and half of all, it is faster to make everything anew on all cores.
-_BUILT_FROM: Final = 200_000
 
 
 @contextmanager
@@ -109,14 +107,14 @@ def opened_log(database: Path) -> "Iterator[DuckStore]":
 
 def _followed(folder: Path, store: "DuckStore", stack: ExitStack) -> "tuple[Snapshot, tuple[str, ...]]":
     """Bring the tables up to date, and let others go on with the folder; only what is read of it is held."""
-    from heptalog.analytics.keeping import Follower, behind
+    from heptalog.analytics.keeping import Follower, behind, is_far
     from heptalog.analytics.keeping.place import read
 
     lock, folder = _held(folder, stack)
     with closing(lock):
         total, due = store.position(), behind(folder, store)
         with counting("events", total=total, begun=total - due) as counter:
-            if due > max(_BUILT_FROM, total // 2):
+            if is_far(due, total):
                 build_all(folder, store, counter)
             with (
                 _writing(folder),

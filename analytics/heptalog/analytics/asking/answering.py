@@ -26,7 +26,7 @@ from heptalog.analytics.asking.narrowing import Narrowed
 from heptalog.analytics.asking.results import Results
 from heptalog.analytics.snapshots import Snapshot, attach
 from heptalog.analytics.tables import TABLES
-from heptalog.analytics.views import VIEWS, install
+from heptalog.analytics.views import VIEWS, install, needed
 from heptalog.replay.errors import Code, HeptalogError, Malformed, Unavailable, error_of
 
 # The parser's limit in depth is the engine's; this is far beyond what it lets pass.
@@ -100,13 +100,8 @@ def _answer(place: int, question: Question, connection: duckdb.DuckDBPyConnectio
 
 def _show(connection: duckdb.DuckDBPyConnection, snapshot: Snapshot, named: Collection[str]) -> None:
     """Put before a connection the tables and views that are named, and those that they are made of."""
-    views = [view for view in VIEWS if view.name in named]
-    wanted = set(named)
-    for view in reversed(VIEWS):
-        if view.name in wanted:
-            wanted.update(view.reads)
-    attach(connection, snapshot, wanted)
-    install(connection, views)
+    attach(connection, snapshot, needed(named))
+    install(connection, [view for view in VIEWS if view.name in named])
 
 
 def _failure(error: Exception, question: Question, start: int | None) -> HeptalogError:

@@ -14,16 +14,15 @@ from typing import Final, TypeAlias
 from msgspec import Struct
 
 from heptalog.analytics.keeping.games import projected, whole_games
-from heptalog.analytics.keeping.generation import REFUSALS, Generation
+from heptalog.analytics.keeping.generation import Generation
 from heptalog.analytics.keeping.manifest import FORM, FORMAT, Counted, Manifest, Segment, boot_id
 from heptalog.analytics.keeping.opening import in_hex, tree_if_whole
 from heptalog.analytics.keeping.piles import Piles
 from heptalog.analytics.keeping.place import begin, read
 from heptalog.analytics.keeping.processes import Counter, in_processes
-from heptalog.analytics.keeping.rated import RATING_CHANGES
 from heptalog.analytics.keeping.shelf import Shelf
 from heptalog.analytics.sources import Log, Source
-from heptalog.analytics.tables import TABLES
+from heptalog.analytics.tables import RATING_CHANGES, REFUSALS, TABLES
 
 # Opens the log, in any process; it is given to them, so it can be pickled.
 OpenSource: TypeAlias = Callable[[], AbstractContextManager[Log]]

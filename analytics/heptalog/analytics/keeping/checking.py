@@ -13,21 +13,20 @@ from msgspec import Struct
 
 from heptalog.analytics.keeping.building import OpenSource, Tell, names_of, spans_of
 from heptalog.analytics.keeping.games import projected, whole_games
-from heptalog.analytics.keeping.generation import REFUSALS
 from heptalog.analytics.keeping.manifest import Chunk, Counted, Manifest, Segment, first_damaged, moment_of, written
 from heptalog.analytics.keeping.opening import is_of
 from heptalog.analytics.keeping.piles import Piles
 from heptalog.analytics.keeping.place import current, read
 from heptalog.analytics.keeping.processes import Counter as DoneCounter
 from heptalog.analytics.keeping.processes import in_processes
-from heptalog.analytics.keeping.rated import RATING_CHANGES, rated_anew
+from heptalog.analytics.keeping.rated import rated_anew
 from heptalog.analytics.keeping.segments import NUMBER
 from heptalog.analytics.keeping.segments import read as read_rows
 from heptalog.analytics.keeping.shelf import in_order, rows_in
 from heptalog.analytics.projecting.arrow import arrow_table, refusal_row, schema_of
 from heptalog.analytics.projecting.rows import Row
 from heptalog.analytics.sources import Source
-from heptalog.analytics.tables import PARTITIONS, TABLES, Table
+from heptalog.analytics.tables import PARTITIONS, RATING_CHANGES, REFUSALS, TABLES, Table
 from heptalog.replay.errors import Code, Corrupt, Unavailable
 
 # Rows of series that are held against each other at once.

@@ -12,7 +12,7 @@ from heptalog.analytics.keeping.manifest import FORM, FORMAT, Manifest, moment_o
 from heptalog.analytics.keeping.opening import from_hex, hash_of, in_hex
 from heptalog.analytics.keeping.piles import Piles
 from heptalog.analytics.keeping.place import read, sweep
-from heptalog.analytics.keeping.rated import RATING_CHANGES, Rated
+from heptalog.analytics.keeping.rated import Rated
 from heptalog.analytics.keeping.series import Series
 from heptalog.analytics.keeping.shelf import Shelf
 from heptalog.analytics.projecting.arrow import arrow_table, refusal_row
@@ -20,11 +20,10 @@ from heptalog.analytics.projecting.rows import Row
 from heptalog.analytics.rating import result_of
 from heptalog.analytics.snapshots import Snapshot
 from heptalog.analytics.sources import Recorded, Source
-from heptalog.analytics.tables import TABLES
+from heptalog.analytics.tables import RATING_CHANGES, REFUSALS
 from heptalog.replay.codec import hash_in
 from heptalog.replay.evidence.merkle import leaf_hash
 
-REFUSALS: Final = next(table for table in TABLES if table.name == "refusals")
 # So many refusals are held before they are written.
 _REFUSALS_HELD_MAX: Final = 20_000
 

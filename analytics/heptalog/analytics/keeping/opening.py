@@ -19,6 +19,8 @@ from heptalog.replay.evidence.merkle import Frontier, frontier_at, nodes_from_ti
 
 # So many games that could not be read are tried again.
 _RETRIED_MAX: Final = 1_000
+# So many events are taken by one process in a few seconds.
+_FAR: Final = 200_000
 
 
 def opened(folder: Path, source: Log, *, boot: str) -> tuple[Path, Manifest] | None:
@@ -44,6 +46,11 @@ def behind(folder: Path, source: Log) -> int:
     """
     found = opened(folder, source, boot=boot_id())
     return source.position() - (0 if found is None else found[1].position)
+
+
+def is_far(due: int, head: int) -> bool:
+    """Whether so many events of a log are taken sooner by making all tables anew, on all cores."""
+    return due > max(_FAR, head // 2)
 
 
 def is_of(manifest: Manifest, source: Log) -> bool:

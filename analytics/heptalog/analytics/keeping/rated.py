@@ -14,9 +14,8 @@ from heptalog.analytics.projecting.arrow import arrow_table
 from heptalog.analytics.projecting.rows import Row
 from heptalog.analytics.rating import RatedGame, Ratings, resume
 from heptalog.analytics.snapshots import Snapshot, attach
-from heptalog.analytics.tables import TABLES
+from heptalog.analytics.tables import RATING_CHANGES
 
-RATING_CHANGES: Final = next(table for table in TABLES if table.name == "rating_changes")
 # Games that are rated before their rows are written.
 _GAMES_AT_ONCE: Final = 50_000
 _ROWS_AT_ONCE: Final = 1_000

@@ -80,13 +80,13 @@ def write_file(
     pq.write_table(rows, part, compression=compression, row_group_size=_ROW_GROUP_SIZE, write_page_checksum=True)
     sha256 = sha256_of(part)
     if is_durable:
-        _sync(part)
+        sync(part)
     part.replace(path)
     if is_durable:
         # The folders may be new as well, up to the one that was given.
         for parent in path.parents:
             if parent.is_relative_to(folder):
-                _sync(parent)
+                sync(parent)
     return File(table, ruleset, month, relative, rows.num_rows, path.stat().st_size, sha256)
 
 
@@ -142,7 +142,8 @@ def sha256_of(path: Path) -> str:
         return file_digest(file, "sha256").hexdigest()
 
 
-def _sync(path: Path) -> None:
+def sync(path: Path) -> None:
+    """Have a file or a folder on the disk. Raises OSError."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -27,8 +27,9 @@ from heptalog.analytics.parquet.merging import FILE_SIZE, Rule
 from heptalog.analytics.parquet.pieces import AtOnce, LeftOut, Opener, Pieces, made
 from heptalog.analytics.parquet.planning import check_log, steps, touched, works
 from heptalog.analytics.parquet.records import EXPORTED, LEFT_OUT, RUNNING, rows_in_arrow
-from heptalog.analytics.parquet.series import RATINGS, REFUSALS, Held, Waiting, rated, told
+from heptalog.analytics.parquet.series import Held, Waiting, rated, told
 from heptalog.analytics.sources import Source
+from heptalog.analytics.tables import RATING_CHANGES, REFUSALS
 from heptalog.replay.codec import SECOND
 
 # A step has so many events: what is planned with is in memory, and lost is what was done since the last one.
@@ -178,7 +179,7 @@ class Exporting:
 
     def _rate(self, pieces: Sequence[Pieces], held: Sequence[HeldGame]) -> None:
         """Rate what has ended; where an ending has changed, all that came after it is rated anew."""
-        changes = self._draft.paths(RATINGS.name)
+        changes = self._draft.paths(RATING_CHANGES.name)
         last = self._holdings.last_rated(changes)
         endings = [game.ended_position for game in held if game.ended_position is not None]
         ended = self._holdings.first_ended([path for some in pieces for path in some.paths("games")])
@@ -191,7 +192,7 @@ class Exporting:
         change = Change(
             new, Rule("ended_position", end=since) if is_anew else None, frozenset(changes if is_anew else ())
         )
-        self._draft.change({Key(RATINGS.name): change})
+        self._draft.change({Key(RATING_CHANGES.name): change})
 
     def _hold_back(self, held: Sequence[HeldGame]) -> None:
         """Take back what was told of games that run again."""

@@ -16,6 +16,7 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
+from heptalog.analytics.keeping.segments import sync
 from heptalog.analytics.parquet.manifest import NAME, Kind, Manifest, encoded, foreign, may_be_ours, read
 from heptalog.replay.errors import Code, Unavailable
 
@@ -70,10 +71,10 @@ class Place:
             (self.new / path).replace(target)
             places.add(target.parent)
         for place in places:
-            _sync(place)
+            sync(place)
         _write(self.work / NAME, encoded(manifest))
         (self.work / NAME).replace(self.folder / NAME)
-        _sync(self.folder)
+        sync(self.folder)
         self.manifest = manifest
         _remove(self.folder, plan.removed)
         (self.work / _PLAN).unlink()
@@ -173,11 +174,3 @@ def _write(path: Path, content: bytes) -> None:
         file.write(content)
         file.flush()
         os.fsync(file.fileno())
-
-
-def _sync(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

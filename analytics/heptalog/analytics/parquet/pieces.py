@@ -5,22 +5,20 @@ import gc
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache
-from itertools import groupby
 from multiprocessing import parent_process
-from operator import attrgetter
 from pathlib import Path
 from typing import Any, Final, Protocol, TypeVar
 
 import pyarrow as pa
 from msgspec import Struct
 
+from heptalog.analytics.keeping.games import event_of, whole_games
 from heptalog.analytics.keeping.segments import File, write
 from heptalog.analytics.parquet.records import EVENTS, RUNNING, event_row, rows_in_arrow
 from heptalog.analytics.projecting.arrow import arrow_tables
 from heptalog.analytics.projecting.game import GameProjection
 from heptalog.analytics.sources import Recorded, Source
-from heptalog.replay.codec import decode
-from heptalog.replay.errors import Code, Corrupt, HeptalogError
+from heptalog.replay.errors import Corrupt, HeptalogError
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -128,9 +126,7 @@ def _projected(records: Sequence[Recorded]) -> tuple[GameProjection, list[tuple[
     game: GameProjection | None = None
     rows = []
     for recorded in records:
-        event, _ = decode(recorded.record)
-        if event.game_id != recorded.game_id:
-            raise Corrupt(Code.RECORD_DAMAGED, rule="evidence", sequence=recorded.sequence)
+        event = event_of(recorded)
         if game is None:
             game = GameProjection(event, recorded.position)
         else:
@@ -145,7 +141,7 @@ def _games(
 ) -> Iterator[tuple[str, list[Recorded] | HeptalogError]]:
     """The records of each game up to the position, or why they cannot be read."""
     try:
-        games = list(_whole(source, game_ids, position))
+        games = list(whole_games(source, game_ids, until=position))
     except Corrupt as error:
         if len(game_ids) == 1:
             yield game_ids[0], error
@@ -155,12 +151,6 @@ def _games(
             yield from _games(source, [game_id], position)
         return
     yield from games
-
-
-def _whole(source: Source, game_ids: Sequence[str], position: int) -> Iterator[tuple[str, list[Recorded]]]:
-    for game_id, records in groupby(source.read_games(game_ids), key=attrgetter("game_id")):
-        if kept := [recorded for recorded in records if recorded.position <= position]:
-            yield game_id, kept
 
 
 @contextmanager

@@ -16,10 +16,8 @@ from heptalog.analytics.parquet.held import Holdings
 from heptalog.analytics.projecting.arrow import arrow_table, refusal_row
 from heptalog.analytics.rating import resume
 from heptalog.analytics.sources import Source
-from heptalog.analytics.tables import TABLES, Table
+from heptalog.analytics.tables import RATING_CHANGES, REFUSALS, Table
 
-REFUSALS: Final = next(table for table in TABLES if table.name == "refusals")
-RATINGS: Final = next(table for table in TABLES if table.name == "rating_changes")
 # So many rows are held at once.
 _ROWS_AT_ONCE: Final = 50_000
 
@@ -58,7 +56,7 @@ def rated(
         return ()
     ratings = resume(holdings.last_changes(changes, since))
     rows = (row for game in holdings.rated_games(games, seats, since) for row in ratings.rate(game))
-    return _written(folder, RATINGS, rows)
+    return _written(folder, RATING_CHANGES, rows)
 
 
 def told(folder: Path, source: Source, *, known: Collection[int], held: Held, count: int, waiting: Waiting) -> Told:

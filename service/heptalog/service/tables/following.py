@@ -2,9 +2,8 @@
 
 import logging
 from pathlib import Path
-from typing import Final
 
-from heptalog.analytics.keeping import Follower, behind, folder_of
+from heptalog.analytics.keeping import Follower, behind, folder_of, is_far
 from heptalog.analytics.keeping.manifest import boot_id, load
 from heptalog.analytics.keeping.place import current
 from heptalog.analytics.snapshots import Snapshot
@@ -27,8 +26,6 @@ from heptalog.service.tables.messages import (
 from heptalog.service.tables.serving import Place, Server, serve
 from heptalog.service.tables.source import RemoteSource
 
-# So many events are taken by one process in a few seconds; of more than these all processes make the tables faster.
-_FAR_BEHIND: Final = 200_000
 _log = logging.getLogger(__name__)
 
 
@@ -38,7 +35,7 @@ def follow(server: Server, place: Place) -> None:
     count, head = behind(folder, source), source.position()
     if count >= head and (reason := _why_anew(folder, head)):
         _log.warning("the tables are made anew: %s", reason)
-    if count > max(_FAR_BEHIND, head // 2):
+    if is_far(count, head):
         _log.warning("the tables are behind by %d of %d events, and are made by all processors", count, head)
         make(place)
         _log.warning("the tables are made, up to position %d at least", head)
