@@ -1,10 +1,12 @@
 """One question and its answer: whole or none, within its limits, and nothing left behind."""
 
+import gc
 import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from decimal import Decimal
+from operator import le
 from typing import Final
 
 import pyarrow as pa
@@ -259,11 +261,13 @@ def test_nothing_is_left_behind(workers: Workers, snapshot: Snapshot) -> None:
     ask(0)
     nursery = nursery_of(workers)
     until(lambda: not children_of(nursery))
+    # What tests before this one have left to the collector is not ours, and may go while we look.
+    gc.collect()
     before = [descriptors_of(process) for process in (os.getpid(), nursery)]
     with ThreadPoolExecutor(4) as threads:
         list(threads.map(ask, range(200)))
     until(lambda: not children_of(nursery))
-    until(lambda: [descriptors_of(process) for process in (os.getpid(), nursery)] == before)
+    until(lambda: all(map(le, (descriptors_of(process) for process in (os.getpid(), nursery)), before)))
 
 
 def test_a_nursery_that_died_is_followed_by_another(snapshot: Snapshot) -> None:
