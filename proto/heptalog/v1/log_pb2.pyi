@@ -101,6 +101,111 @@ class AppendEventsResponse(_message.Message):
 Global___AppendEventsResponse: _TypeAlias = AppendEventsResponse  # noqa: Y015
 
 @_typing.final
+class AppendStreamRequest(_message.Message):
+    """AppendStreamRequest carries batches, as many as the sender has at hand: one message costs less than many."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    APPENDS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def appends(self) -> _containers.RepeatedCompositeFieldContainer[Global___StreamedAppend]:
+        """At least one."""
+
+    def __init__(
+        self,
+        *,
+        appends: _abc.Iterable[Global___StreamedAppend] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["appends", b"appends"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___AppendStreamRequest: _TypeAlias = AppendStreamRequest  # noqa: Y015
+
+@_typing.final
+class StreamedAppend(_message.Message):
+    """StreamedAppend is one batch."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CORRELATION_ID_FIELD_NUMBER: _builtins.int
+    APPEND_FIELD_NUMBER: _builtins.int
+    correlation_id: _builtins.int
+    """The sender's own number for it: not 0, and not that of another one that has no answer yet."""
+    @_builtins.property
+    def append(self) -> Global___AppendEventsRequest: ...
+    def __init__(
+        self,
+        *,
+        correlation_id: _builtins.int = ...,
+        append: Global___AppendEventsRequest | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["append", b"append"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["append", b"append", "correlation_id", b"correlation_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___StreamedAppend: _TypeAlias = StreamedAppend  # noqa: Y015
+
+@_typing.final
+class AppendStreamResponse(_message.Message):
+    """AppendStreamResponse carries answers, as many as one commit has given."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ANSWERS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def answers(self) -> _containers.RepeatedCompositeFieldContainer[Global___StreamedAnswer]: ...
+    def __init__(
+        self,
+        *,
+        answers: _abc.Iterable[Global___StreamedAnswer] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["answers", b"answers"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___AppendStreamResponse: _TypeAlias = AppendStreamResponse  # noqa: Y015
+
+@_typing.final
+class StreamedAnswer(_message.Message):
+    """StreamedAnswer is the answer to one batch."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CORRELATION_ID_FIELD_NUMBER: _builtins.int
+    APPENDED_FIELD_NUMBER: _builtins.int
+    FAILURE_FIELD_NUMBER: _builtins.int
+    correlation_id: _builtins.int
+    failure: _builtins.bytes
+    """It was not recorded: a google.rpc.Status, the same bytes that a call carries in grpc-status-details-bin."""
+    @_builtins.property
+    def appended(self) -> Global___AppendEventsResponse:
+        """Its events are on disk."""
+
+    def __init__(
+        self,
+        *,
+        correlation_id: _builtins.int = ...,
+        appended: Global___AppendEventsResponse | None = ...,
+        failure: _builtins.bytes = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["appended", b"appended", "failure", b"failure", "outcome", b"outcome"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["appended", b"appended", "correlation_id", b"correlation_id", "failure", b"failure", "outcome", b"outcome"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType_outcome: _TypeAlias = _typing.Literal["appended", "failure"]  # noqa: Y015
+    _WhichOneofArgType_outcome: _TypeAlias = _typing.Literal["outcome", b"outcome"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_outcome) -> _WhichOneofReturnType_outcome | None: ...
+
+Global___StreamedAnswer: _TypeAlias = StreamedAnswer  # noqa: Y015
+
+@_typing.final
 class ReadEventsRequest(_message.Message):
     """ReadEventsRequest says what to read."""
 

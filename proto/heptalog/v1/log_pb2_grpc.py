@@ -40,6 +40,11 @@ class LogServiceStub(object):
                 request_serializer=heptalog_dot_v1_dot_log__pb2.AppendEventsRequest.SerializeToString,
                 response_deserializer=heptalog_dot_v1_dot_log__pb2.AppendEventsResponse.FromString,
                 _registered_method=True)
+        self.AppendStream = channel.stream_stream(
+                '/heptalog.v1.LogService/AppendStream',
+                request_serializer=heptalog_dot_v1_dot_log__pb2.AppendStreamRequest.SerializeToString,
+                response_deserializer=heptalog_dot_v1_dot_log__pb2.AppendStreamResponse.FromString,
+                _registered_method=True)
         self.ReadEvents = channel.unary_stream(
                 '/heptalog.v1.LogService/ReadEvents',
                 request_serializer=heptalog_dot_v1_dot_log__pb2.ReadEventsRequest.SerializeToString,
@@ -53,6 +58,17 @@ class LogServiceServicer(object):
 
     def AppendEvents(self, request, context):
         """AppendEvents records a batch of one game, whole or not at all, and answers once it is durable.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def AppendStream(self, request_iterator, context):
+        """AppendStream records many batches, of any games, over one stream, with many on their way at a time. Each is what
+        AppendEvents would make of it: whole or not at all, answered by its correlation id once it is durable, in any order.
+        They are taken in the order sent, so that a batch may stand on one of its game that has no answer yet. A batch that
+        is refused does not end the stream; the next ones of its game then meet another head than they expect. The service
+        reads no further while too much of a stream is on its way: the sender waits, and nothing is lost.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -72,6 +88,11 @@ def add_LogServiceServicer_to_server(servicer, server):
                     servicer.AppendEvents,
                     request_deserializer=heptalog_dot_v1_dot_log__pb2.AppendEventsRequest.FromString,
                     response_serializer=heptalog_dot_v1_dot_log__pb2.AppendEventsResponse.SerializeToString,
+            ),
+            'AppendStream': grpc.stream_stream_rpc_method_handler(
+                    servicer.AppendStream,
+                    request_deserializer=heptalog_dot_v1_dot_log__pb2.AppendStreamRequest.FromString,
+                    response_serializer=heptalog_dot_v1_dot_log__pb2.AppendStreamResponse.SerializeToString,
             ),
             'ReadEvents': grpc.unary_stream_rpc_method_handler(
                     servicer.ReadEvents,
@@ -107,6 +128,33 @@ class LogService(object):
             '/heptalog.v1.LogService/AppendEvents',
             heptalog_dot_v1_dot_log__pb2.AppendEventsRequest.SerializeToString,
             heptalog_dot_v1_dot_log__pb2.AppendEventsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def AppendStream(request_iterator,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.stream_stream(
+            request_iterator,
+            target,
+            '/heptalog.v1.LogService/AppendStream',
+            heptalog_dot_v1_dot_log__pb2.AppendStreamRequest.SerializeToString,
+            heptalog_dot_v1_dot_log__pb2.AppendStreamResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -35,6 +35,13 @@ class LogServiceStub:
     def __new__(cls, channel: _aio.Channel) -> LogServiceAsyncStub: ...
     AppendEvents: _grpc.UnaryUnaryMultiCallable[_log_pb2.AppendEventsRequest, _log_pb2.AppendEventsResponse]
     """AppendEvents records a batch of one game, whole or not at all, and answers once it is durable."""
+    AppendStream: _grpc.StreamStreamMultiCallable[_log_pb2.AppendStreamRequest, _log_pb2.AppendStreamResponse]
+    """AppendStream records many batches, of any games, over one stream, with many on their way at a time. Each is what
+    AppendEvents would make of it: whole or not at all, answered by its correlation id once it is durable, in any order.
+    They are taken in the order sent, so that a batch may stand on one of its game that has no answer yet. A batch that
+    is refused does not end the stream; the next ones of its game then meet another head than they expect. The service
+    reads no further while too much of a stream is on its way: the sender waits, and nothing is lost.
+    """
     ReadEvents: _grpc.UnaryStreamMultiCallable[_log_pb2.ReadEventsRequest, _log_pb2.ReadEventsResponse]
     """ReadEvents streams what is recorded, in batches, of one game or of all."""
 
@@ -45,6 +52,13 @@ class LogServiceAsyncStub(LogServiceStub):
     def __init__(self, channel: _aio.Channel) -> None: ...
     AppendEvents: _aio.UnaryUnaryMultiCallable[_log_pb2.AppendEventsRequest, _log_pb2.AppendEventsResponse]  # type: ignore[assignment]
     """AppendEvents records a batch of one game, whole or not at all, and answers once it is durable."""
+    AppendStream: _aio.StreamStreamMultiCallable[_log_pb2.AppendStreamRequest, _log_pb2.AppendStreamResponse]  # type: ignore[assignment]
+    """AppendStream records many batches, of any games, over one stream, with many on their way at a time. Each is what
+    AppendEvents would make of it: whole or not at all, answered by its correlation id once it is durable, in any order.
+    They are taken in the order sent, so that a batch may stand on one of its game that has no answer yet. A batch that
+    is refused does not end the stream; the next ones of its game then meet another head than they expect. The service
+    reads no further while too much of a stream is on its way: the sender waits, and nothing is lost.
+    """
     ReadEvents: _aio.UnaryStreamMultiCallable[_log_pb2.ReadEventsRequest, _log_pb2.ReadEventsResponse]  # type: ignore[assignment]
     """ReadEvents streams what is recorded, in batches, of one game or of all."""
 
@@ -58,6 +72,19 @@ class LogServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_log_pb2.AppendEventsResponse, _abc.Awaitable[_log_pb2.AppendEventsResponse]]:
         """AppendEvents records a batch of one game, whole or not at all, and answers once it is durable."""
+
+    @_abc_1.abstractmethod
+    def AppendStream(
+        self,
+        request_iterator: _MaybeAsyncIterator[_log_pb2.AppendStreamRequest],
+        context: _ServicerContext,
+    ) -> _typing.Union[_abc.Iterator[_log_pb2.AppendStreamResponse], _abc.AsyncIterator[_log_pb2.AppendStreamResponse]]:
+        """AppendStream records many batches, of any games, over one stream, with many on their way at a time. Each is what
+        AppendEvents would make of it: whole or not at all, answered by its correlation id once it is durable, in any order.
+        They are taken in the order sent, so that a batch may stand on one of its game that has no answer yet. A batch that
+        is refused does not end the stream; the next ones of its game then meet another head than they expect. The service
+        reads no further while too much of a stream is on its way: the sender waits, and nothing is lost.
+        """
 
     @_abc_1.abstractmethod
     def ReadEvents(
