@@ -116,7 +116,7 @@ class Table:
         self.state, self.outcomes = SEVEN_ROCKS.apply(self.state, body)
         return self
 
-    def play(self, tile: str, arm: Arm | UnsetType = UNSET) -> tuple[int, tuple[int, int]]:
+    def play(self, tile: str, arm: Arm | UnsetType = UNSET) -> tuple[int, tuple[int, ...]]:
         """The seat on turn lays a tile; the sum and the scores after it."""
         self.take(TilePlayed(self.state.turn, tile, arm))
         return self.one(TileLaid).sum, self.state.scores

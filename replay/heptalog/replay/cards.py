@@ -6,7 +6,6 @@ within a suit is a rule (SU-D1, SB-R3).
 """
 
 from collections.abc import Iterable, Mapping
-from itertools import compress
 from typing import Final
 
 SUITS: Final = "CDHS"
@@ -29,4 +28,10 @@ def mask_of(names: Iterable[str], bits: Mapping[str, int]) -> int:
 
 def names_in(mask: int, names: tuple[str, ...]) -> tuple[str, ...]:
     """The cards of a set in bit order; `names` is the whole deck in that order."""
-    return tuple(compress(names, map(int, reversed(f"{mask:b}"))))
+    found = []
+    while mask:
+        # A set has few cards beside the deck, so going from card to card is shorter than asking for each.
+        rest = mask & (mask - 1)
+        found.append(names[(mask ^ rest).bit_length() - 1])
+        mask = rest
+    return tuple(found)

@@ -6,7 +6,6 @@ takeback is exact whatever it names: the state becomes the very one that was rep
 
 from collections import deque
 from collections.abc import Iterable, Iterator
-from enum import StrEnum
 from itertools import pairwise
 from typing import Any, Final, TypeAlias
 
@@ -18,57 +17,16 @@ from heptalog.replay.events import Body, GameClosed, GameStarted, MovesRetracted
 from heptalog.replay.outcomes import GameEndedByArbiter, MovesTakenBack, Outcome
 from heptalog.replay.registry import rules_of
 from heptalog.replay.rules import AnyRules, State, Viewer
+from heptalog.replay.standing import Closed as Closed  # asked for here with the fold
+from heptalog.replay.standing import Standing as Standing
+from heptalog.replay.standing import Status as Status
+from heptalog.replay.standing import standing_of as standing_of
+from heptalog.replay.standing import status_of as status_of
 
 # More than any game seats; each game has its own range below it.
 PLAYERS_MAX: Final = 100
 
 Outcomes: TypeAlias = tuple[Outcome, ...]
-
-
-class Closed(Struct, frozen=True, gc=False):
-    """A game that the arbiter ended: the state as it was left, and the ruling on top."""
-
-    state: State
-    closing: GameClosed
-
-    @property
-    def scores(self) -> tuple[int, ...]:
-        return self.state.scores
-
-    @property
-    def to_act(self) -> tuple[int, ...]:
-        return ()
-
-    @property
-    def round(self) -> int:
-        return self.state.round
-
-    @property
-    def over(self) -> bool:
-        return True
-
-    @property
-    def winners(self) -> tuple[int, ...]:
-        return self.closing.winners
-
-
-class Status(StrEnum):
-    """Where a game is in its life."""
-
-    RUNNING = "RUNNING"
-    WON = "WON"  # by the rules
-    CLOSED = "CLOSED"  # by the arbiter
-
-
-class Standing(Struct, frozen=True, rename="camel"):
-    """What a replay reports after every event (the contract of the game file)."""
-
-    sequence: int
-    scores: tuple[int, ...]
-    to_act: tuple[int, ...]
-    round: int
-    over: bool
-    winners: tuple[int, ...]
 
 
 class Fold:
@@ -90,7 +48,7 @@ class Fold:
         self.state: State = self.rules.initial(started)
         self.states: list[State] = [self.state]
         self._upcasts = self.rules.upcasts
-        self._kinds = frozenset(self.rules.bodies) - self._upcasts.keys()
+        self._kinds = frozenset(self.rules.bodies).difference(self._upcasts)
         self._check = self.rules.check
         self._apply = self.rules.apply
 
@@ -219,18 +177,6 @@ def check_players(started: GameStarted) -> None:
         if player.id in seen:
             raise Refused(Code.PLAYERS_INVALID, rule="game-file", seat=seat, problem="two players with one id")
         seen.add(player.id)
-
-
-def standing_of(sequence: int, state: State) -> Standing:
-    """The report for a state."""
-    return Standing(sequence, state.scores, state.to_act, state.round, state.over, state.winners)
-
-
-def status_of(state: State) -> Status:
-    """Whether a game goes on, was won, or was closed."""
-    if isinstance(state, Closed):
-        return Status.CLOSED
-    return Status.WON if state.over else Status.RUNNING
 
 
 def legal_of(rules: AnyRules, state: State) -> Iterator[Body]:

@@ -24,9 +24,9 @@ from heptalog.replay.seven_bridge.state import Phase, State, seats_in
 from heptalog.replay.seven_bridge.tables import (
     ALL_PLACES,
     BITS,
+    COLUMN_MARKS,
     COLUMNS,
     DECK,
-    ENDS,
     JOKER_BITS,
     NEXT_SEAT,
     OPENS,
@@ -35,6 +35,11 @@ from heptalog.replay.seven_bridge.tables import (
 
 Outcomes: TypeAlias = tuple[Outcome, ...]
 Applied: TypeAlias = tuple[State, Outcomes]
+
+
+# Looked up once: asking an enum for a member costs as much as replacing three fields of a state.
+_OPEN: Final = Phase.OPEN
+_PLAY: Final = Phase.PLAY
 
 
 def apply(state: State, body: Body) -> Applied:
@@ -47,22 +52,32 @@ def _apply_card_played(state: State, body: CardPlayed) -> Applied:
     seat = body.seat
     bit = BITS[body.card]
     hand = state.hands[seat]
+    hands, exposed = state.hands, state.exposed
+    turn = NEXT_SEAT[state.active][seat]
     outcomes: Outcomes = ()
     if hand & bit:
         hand ^= bit
-        state = replace(state, hands=_with(state.hands, seat, hand))
+        hands = _with(hands, seat, hand)
     else:
-        state = replace(state, exposed=state.exposed ^ bit)
+        exposed ^= bit
         outcomes = (ExposedCardPlayed(seat, body.card, _owner_of(state, bit)),)
     if bit & state.stand_ins:
-        state = replace(state, stand_ins=state.stand_ins ^ bit)
+        state = replace(state, hands=hands, exposed=exposed, stand_ins=state.stand_ins ^ bit, turn=turn)
         outcomes += (JokerCovered(seat, body.card),)
     else:
         if bit & JOKER_BITS:
             bit = BITS[body.stands_for]
             state = _with_joker(state, body.card, bit)
-        state = replace(state, filled=state.filled | bit, border=_border_after(state, bit), phase=Phase.PLAY)
-        if bit & (SEVENS | ENDS):
+        state = replace(
+            state,
+            phase=_PLAY,
+            hands=hands,
+            exposed=exposed,
+            filled=state.filled | bit,
+            border=_border_after(state, bit),
+            turn=turn,
+        )
+        if bit & COLUMN_MARKS:
             state, column = _mark_column(state, seat, bit)
             outcomes += column
     if not hand:
@@ -71,13 +86,13 @@ def _apply_card_played(state: State, body: CardPlayed) -> Applied:
         # SB-D20h: every real card lies in the layout, so a joker has nothing left to stand for.
         state, ending = end_round(state, by=RoundEndedBy.EXHAUSTED)
     else:
-        return replace(state, turn=NEXT_SEAT[state.active][seat]), outcomes
+        return state, outcomes
     return state, outcomes + ending
 
 
 def _border_after(state: State, place: int) -> int:
     """The border once this place is filled; every seven is in it from when the opening one lies (SB-R10)."""
-    border = SEVENS if state.phase is Phase.OPEN else state.border
+    border = SEVENS if state.phase is _OPEN else state.border
     return border ^ place | OPENS[place]
 
 
@@ -136,9 +151,9 @@ def _apply_cards_dealt(state: State, body: CardsDealt) -> Applied:
     """A round begins: full tokens, an empty layout, and the holder of the opening seven to act (SB-R6, SB-R7)."""
     terms = state.terms
     nothing = (0,) * len(state.hands)
-    hands = tuple(mask_of(hand.cards, BITS) for hand in body.hands)
+    hands = tuple([mask_of(hand.cards, BITS) for hand in body.hands])
     opening = BITS[terms.opening_seven]
-    opener = next(seat for seat, hand in enumerate(hands) if hand & opening)
+    opener = [hand & opening for hand in hands].index(opening)
     number = state.round + 1
     seats = seats_in(state.seats)
     return replace(
@@ -147,7 +162,7 @@ def _apply_cards_dealt(state: State, body: CardsDealt) -> Applied:
         round=number,
         active=state.seats,
         turn=opener,
-        tokens=tuple(terms.pass_tokens if seat in seats else 0 for seat in range(len(hands))),
+        tokens=tuple([terms.pass_tokens if seat in seats else 0 for seat in range(len(hands))]),
         hands=hands,
         shown=nothing,
         exposed=0,
@@ -166,7 +181,9 @@ def _owner_of(state: State, bit: int) -> int:
 
 def _with(values: tuple[int, ...], seat: int, value: int) -> tuple[int, ...]:
     """The same values by seat, but for this one."""
-    return (*values[:seat], value, *values[seat + 1 :])
+    changed = list(values)
+    changed[seat] = value
+    return tuple(changed)
 
 
 # The keys are this game's bodies, and each function takes the type it stands under.

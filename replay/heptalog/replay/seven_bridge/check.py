@@ -15,6 +15,9 @@ from heptalog.replay.seven_bridge.tables import ALL_PLACES, BITS, JOKER_BITS, NE
 _TABLE_PHASES: Final[Mapping[Phase, type[Body]]] = MappingProxyType({Phase.DRAW: DealerDrawn, Phase.DEAL: CardsDealt})
 
 
+_OPEN: Final = Phase.OPEN
+
+
 def check(state: State, body: Body) -> None:
     """Raise Refused unless this may happen now. Changes nothing."""
     _CHECKS[type(body)](state, body)
@@ -58,7 +61,7 @@ def _check_turn_passed(state: State, body: TurnPassed) -> None:
     seat = body.seat
     if seat != state.turn or seat < 0:
         _refuse_seat(state, body, seat)
-    if state.phase is Phase.OPEN:
+    if state.phase is _OPEN:
         raise Refused(Code.MUST_PLAY, rule="SB-D5", seat=seat, card=state.terms.opening_seven)
     if not state.tokens[seat] and can_play(state, seat):
         raise Refused(Code.MUST_PLAY, rule="SB-D6", seat=seat)

@@ -19,7 +19,7 @@ def penalty_of(cards: int, terms: Terms) -> int:
     if terms.scoring is Scoring.COUNT:
         return COUNT_PENALTY * cards.bit_count()
     jokers = terms.joker_penalty * (cards & JOKER_BITS).bit_count()
-    return jokers + sum(value * (cards & kind).bit_count() for value, kind in CARDS_BY_VALUE)
+    return jokers + sum([value * (cards & kind).bit_count() for value, kind in CARDS_BY_VALUE])
 
 
 def end_round(state: State, *, by: RoundEndedBy, seat: int = NOBODY) -> Scored:

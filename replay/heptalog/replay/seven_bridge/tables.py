@@ -22,6 +22,7 @@ ALL_PLACES: Final = (1 << len(NATURALS)) - 1
 JOKER_BITS: Final = mask_of(JOKERS, BITS)
 SEVENS: Final = mask_of(("7" + suit for suit in SUITS), BITS)
 ENDS: Final = mask_of((rank + suit for rank in "AK" for suit in SUITS), BITS)
+COLUMN_MARKS: Final = SEVENS | ENDS  # what opens a column and what can complete it
 COLUMNS: Final[Mapping[str, int]] = MappingProxyType(
     {suit: mask_of((rank + suit for rank in RANKS), BITS) for suit in SUITS}
 )

@@ -34,7 +34,7 @@ from heptalog.replay.seven_rocks.tables import (
     Tile,
 )
 
-Ends: TypeAlias = tuple[int, int, int, int]
+Ends: TypeAlias = tuple[int, ...]
 Applied: TypeAlias = tuple[State, tuple[Outcome, ...]]
 
 _OPEN: Final = Phase.OPEN
@@ -68,11 +68,12 @@ def _apply_tile_played(state: State, body: TilePlayed) -> Applied:
         outcomes += (SpinnerLaid(seat, tile.name),)
     elif ends[UP] != CLOSED and state.ends[UP] == CLOSED:
         outcomes += (BranchesOpened(f"{spinner}-{spinner}"),)
-    scores = state.scores
+    scores, winner = state.scores, NOBODY
     points = points_for(total)
     if points:
         side = side_of(seat)
         scores = add_to(scores, side, points)
+        winner = side if scores[side] >= state.target else NOBODY
         outcomes += (PointsScored(seat, side, points, scores[side]),)
     following = replace(
         state,
@@ -85,8 +86,8 @@ def _apply_tile_played(state: State, body: TilePlayed) -> Applied:
         laid=state.laid | tile.bit,
         line=(*state.line, placed),
     )
-    if points and scores[side_of(seat)] >= state.target:
-        return _win(following, side_of(seat), outcomes)
+    if winner != NOBODY:
+        return _win(following, winner, outcomes)
     if not following.dealt[seat] & ~following.laid:
         return _end_round(following, RoundEnded(state.round, RoundEndedBy.EMPTY_HAND, seat), outcomes)
     return following, outcomes
@@ -100,7 +101,6 @@ def _apply_turn_passed(state: State, body: TurnPassed) -> Applied:
 
 
 def _apply_tiles_dealt(state: State, body: TilesDealt) -> Applied:
-    first, second, third, fourth = (mask_of(hand.tiles, BITS) for hand in body.hands)
     opener = state.opener
     return replace(
         state,
@@ -111,7 +111,7 @@ def _apply_tiles_dealt(state: State, body: TilesDealt) -> Applied:
         spinner=-1,
         ends=NO_ENDS,
         laid=0,
-        dealt=(first, second, third, fourth),
+        dealt=tuple([mask_of(hand.tiles, BITS) for hand in body.hands]),
         line=(),
         opener=NOBODY,
     ), ()
@@ -144,8 +144,7 @@ def ends_after(state: State, tile: Tile, arm: int) -> Ends:
             ends[across] += SPINNER - SIDE
         else:
             ends[UP] = ends[DOWN] = end + SIDE - SPINNER
-    left, right, up, down = ends
-    return left, right, up, down
+    return tuple(ends)
 
 
 def _win(state: State, side: int, outcomes: tuple[Outcome, ...]) -> Applied:

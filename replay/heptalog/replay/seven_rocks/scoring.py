@@ -5,7 +5,7 @@ from heptalog.replay.seven_rocks.state import State, hand_of, side_of
 from heptalog.replay.seven_rocks.tables import COUNTED, PIPS, SEAT_COUNT, UNIT
 
 
-def counted_ends(ends: tuple[int, int, int, int]) -> tuple[int, ...]:
+def counted_ends(ends: tuple[int, ...]) -> tuple[int, ...]:
     """What each end that counts adds, in the order of the arms (SR-R18, SR-R20)."""
     left, right, up, down = ends
     return COUNTED[left] + COUNTED[right] + COUNTED[up] + COUNTED[down]
@@ -21,18 +21,19 @@ def rounded(pips: int) -> int:
     return UNIT * ((pips + UNIT // 2) // UNIT)
 
 
-def add_to(scores: tuple[int, int], side: int, points: int) -> tuple[int, int]:
+def add_to(scores: tuple[int, ...], side: int, points: int) -> tuple[int, ...]:
     """The scores with points for one side."""
-    return (scores[0], scores[1] + points) if side else (scores[0] + points, scores[1])
+    first, second = scores
+    return (first, second + points) if side else (first + points, second)
 
 
-def settle(state: State, scores: tuple[int, int]) -> tuple[tuple[int, int], tuple[HandSettled, ...]]:
+def settle(state: State, scores: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[HandSettled, ...]]:
     """Take every hand left off its pair's score, each rounded on its own; a score may fall below 0 (SR-R25, SR-D17)."""
     settled = []
     for seat in range(SEAT_COUNT):
         side = side_of(seat)
         tiles = hand_of(state, seat)
-        pips = sum(PIPS[tile] for tile in tiles)
+        pips = sum([PIPS[tile] for tile in tiles])
         deduction = rounded(pips)
         scores = add_to(scores, side, -deduction)
         settled.append(HandSettled(seat, side, tiles, pips, deduction, scores[side]))

@@ -45,13 +45,13 @@ class State(Struct, frozen=True, gc=False):
     target: int
     phase: Phase = Phase.DEAL
     round: int = 0
-    scores: tuple[int, int] = (0, 0)
+    scores: tuple[int, ...] = (0, 0)
     turn: int = NOBODY
     passes: int = 0  # in a row
     spinner: int = -1  # the value of the first double of the round
-    ends: tuple[int, int, int, int] = NO_ENDS
+    ends: tuple[int, ...] = NO_ENDS  # by arm
     laid: int = 0
-    dealt: tuple[int, int, int, int] = (0, 0, 0, 0)
+    dealt: tuple[int, ...] = (0, 0, 0, 0)  # by seat
     # One number a tile in the order laid: arm, touching half, outer half as octal digits; first half, second half for
     # the opening tile. Rules do not read it: it is there to draw the line.
     line: tuple[int, ...] = ()

@@ -14,11 +14,10 @@ Every question about a tile at an end is then one look into a table: what the en
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from itertools import chain
 from types import MappingProxyType
 from typing import Final
-
-from msgspec import Struct
 
 from heptalog.replay.seven_rocks.events import Arm
 
@@ -41,7 +40,7 @@ OPENING: Final = 4  # stands for the arm of an opening tile, which has none
 
 VALUE_COUNT: Final = PIPS_MAX + 1
 PLAIN, DOUBLE, SIDE, SPINNER, CLOSED = range(0, 5 * VALUE_COUNT, VALUE_COUNT)
-NO_ENDS: Final = (CLOSED, CLOSED, CLOSED, CLOSED)
+NO_ENDS: Final[tuple[int, ...]] = (CLOSED, CLOSED, CLOSED, CLOSED)
 MISFIT: Final = -1  # what an end becomes under a tile that does not fit it
 
 # The 28 tiles, higher half first; a tile's place here is its bit (SR-R2).
@@ -49,7 +48,8 @@ TILE_NAMES: Final = tuple(f"{high}-{low}" for high in range(VALUE_COUNT) for low
 ALL_TILES: Final = (1 << len(TILE_NAMES)) - 1
 
 
-class Tile(Struct, frozen=True, gc=False):
+@dataclass(frozen=True)
+class Tile:
     """One tile in one of its two spellings. `onto[end]` is what that end becomes when the tile is laid to it."""
 
     name: str

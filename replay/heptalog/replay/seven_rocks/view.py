@@ -49,7 +49,7 @@ class TableView(Struct, frozen=True, rename="camel", kw_only=True):
     phase: str
     round: int
     target: int
-    scores: tuple[int, int]
+    scores: tuple[int, ...]
     to_act: tuple[int, ...]
     winners: tuple[int, ...]
     passes: int

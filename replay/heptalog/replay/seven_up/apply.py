@@ -28,6 +28,9 @@ from heptalog.replay.seven_up.tables import BITS, JACKS, NAME_OF, PAIRS, SUIT_LE
 Applied: TypeAlias = tuple[State, tuple[Outcome, ...]]
 
 
+_OVER: Final = Phase.OVER
+
+
 def apply(state: State, body: Body) -> Applied:
     """The next state and what follows from `body`."""
     return _APPLIES[type(body)](state, body)
@@ -186,7 +189,7 @@ def _take_trick(state: State, hands: tuple[int, ...], trick: tuple[int, ...]) ->
 def _end_round(state: State, won: TrickWon) -> Applied:
     state, counted = count_round(state)
     ended = RoundEnded(round=state.round, by=RoundEndedBy.TRICKS_PLAYED)
-    if state.over:
+    if state.phase is _OVER:
         return _and_winners(state, won, *counted, ended)
     return _clear_table(state, dealer=elder_of(state)), (won, *counted, ended)  # SU-R3: the deal passes clockwise
 

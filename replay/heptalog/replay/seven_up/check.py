@@ -12,6 +12,9 @@ from heptalog.replay.seven_up.events import CardsDiscarded, CardsRun, Decision, 
 from heptalog.replay.seven_up.state import Phase, State, elder_of, playable
 from heptalog.replay.seven_up.tables import BITS, HAND_SIZE, PACKET_SIZE, SUIT_LETTER, SUIT_OF
 
+# Looked up once: asking an enum for a member costs as much as the rest of a check.
+_PLAY: Final = Phase.PLAY
+
 
 def check(state: State, body: Body) -> None:
     """Raise Refused unless `body` may happen now. Changes nothing (C-3)."""
@@ -87,7 +90,7 @@ def _check_cards_discarded(state: State, body: CardsDiscarded) -> None:
 
 
 def _check_card_played(state: State, body: CardPlayed) -> None:
-    if state.phase is not Phase.PLAY:
+    if state.phase is not _PLAY:
         _refuse_phase(state, body, rule="SU-R14")
     seat = body.seat
     if seat not in state.to_act:

@@ -12,13 +12,15 @@ from heptalog.replay.seven_up.tables import JACKS, NAME_OF, PIPS_OF_RANK, SUIT_O
 
 Counted: TypeAlias = tuple[State, tuple[Outcome, ...]]
 
+_OVER: Final = Phase.OVER
+
 
 def add_point(state: State, side: int) -> State:
     """One point for `side`; the match is over at the moment that this reaches the target (SU-R2)."""
     scores = list(state.scores)
     scores[side] += 1
     if scores[side] >= state.target:
-        return replace(state, scores=tuple(scores), phase=Phase.OVER, to_act=())
+        return replace(state, scores=tuple(scores), phase=_OVER, to_act=())
     return replace(state, scores=tuple(scores))
 
 
@@ -34,14 +36,14 @@ def count_round(state: State) -> Counted:
     for count in _COUNTS:
         state, counted = count(state)
         outcomes += counted
-        if state.over:
+        if state.phase is _OVER:
             break
     return state, outcomes
 
 
 def pips_of(cards: int) -> int:
     """What captured cards count for Game (SU-R25)."""
-    return sum(pips * (cards & rank).bit_count() for pips, rank in PIPS_OF_RANK)
+    return sum([pips * (cards & rank).bit_count() for pips, rank in PIPS_OF_RANK])
 
 
 def game_winner(pips: tuple[int, ...], dealer_side: int) -> int:
@@ -76,7 +78,7 @@ def _count_jack(state: State) -> Counted:
 
 def _count_game(state: State) -> Counted:
     side_count = len(state.scores)
-    pips = tuple(pips_of(sum(state.captured[side::side_count])) for side in range(side_count))
+    pips = tuple([pips_of(sum(state.captured[side::side_count])) for side in range(side_count)])
     tied = pips.count(max(pips)) > 1
     side = game_winner(pips, side_of(state, state.dealer))
     if side == NOBODY:
@@ -88,7 +90,7 @@ def _count_game(state: State) -> Counted:
 def _score_card(
     state: State, scored: type[HighScored | LowScored | JackScored], *, card: int, owners: tuple[int, ...]
 ) -> Counted:
-    seat = next(seat for seat, cards in enumerate(owners) if cards & card)
+    seat = [cards & card for cards in owners].index(card)
     side = side_of(state, seat)
     state = add_point(state, side)
     return state, (scored(seat=seat, side=side, card=NAME_OF[card], score=state.scores[side]),)
