@@ -34,14 +34,18 @@ def main() -> None:
 
 
 def measured(material: Material, rounds: int) -> dict[str, list[float]]:
-    """Microseconds an event of every work in every round; the works take turns, so that drift meets them all."""
+    """Microseconds of processor time an event of every work in every round.
+
+    The works take turns, so that drift meets them all.
+    """
     figures: dict[str, list[float]] = {work: [] for work in WORKS}
     for round_number in range(rounds + 1):
         for name, work in WORKS.items():
             gc.collect()
-            begin = time.perf_counter()
+            # Of one process, so that what else the machine does counts as little as it can.
+            begin = time.process_time()
             work(material)
-            seconds = time.perf_counter() - begin
+            seconds = time.process_time() - begin
             # The first round warms up and does not count.
             if round_number:
                 figures[name].append(seconds / material.events * 1e6)

@@ -48,8 +48,12 @@ class Recorded(Struct, frozen=True):
 
 def recorded_games(name: str, *, count: int = GAMES_EACH, seed: int = 7) -> Recorded:
     """Games of one kind, the same on every machine."""
+    return recorded_at(TABLES[name], name=name, count=count, seed=seed)
+
+
+def recorded_at(tables: Sequence[tuple[Options, int]], *, name: str, count: int, seed: int = 7) -> Recorded:
+    """Games at these tables in turn, the same on every machine."""
     chance = random.Random(seed)
-    tables = TABLES[name]
     bodies = []
     for index in range(count):
         options, seats = tables[index % len(tables)]

@@ -224,6 +224,10 @@ ACCEPTED: dict[str, tuple[str, Event]] = {
         '{"gameStarted":{"players":[{"id":"a"}],"sevenUp":{},"tags":[{"value":"x"},{}]}}',
         decode_line(b'{"gameStarted":{"players":[{"id":"a"}],"sevenUp":{},"tags":[{"name":"","value":"x"},{"name":""}]}}'),
     ),
+    "a text like a body": (
+        '{"sequence":5,"recordedBy":"turnPassed\\":{","noteAdded":{"text":"\\"turnPassed\\":{}"}}',
+        Event(5, NoteAdded('"turnPassed":{}'), recorded_by='turnPassed":{'),
+    ),
     "outcome only": ('{"sequence":5,"dealerDrawn":{"lots":[]}}', Event(5, DealerDrawn())),
     "half a seal": (
         '{"sequence":5,"cardsDealt":{"hands":[{"seal":{"count":2}}]}}',

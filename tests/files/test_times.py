@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from heptalog.replay import codec
 from heptalog.replay.errors import Code, Malformed
 from heptalog.replay.events import Event, NoteAdded
-from heptalog.replay.gamefile import decode_line, encode_line, rfc3339
+from heptalog.replay.gamefile import decode_line, encode_line
+from heptalog.replay.times import nanoseconds_in, rfc3339
 from heptalog.v1 import event_pb2 as pb
 from tests.files.reading import NOTE, refusal
 
@@ -116,3 +117,20 @@ def test_a_message_can_hold_no_time_that_a_file_cannot(seconds: int, nanos: int)
     with pytest.raises(Malformed) as refused:
         codec.event_of(message)
     assert (refused.value.code, refused.value.facts["field"]) == (Code.FIELD_INVALID, "occurred_at")
+
+
+@given(
+    st.from_regex(r"(19|20|99)\d\d-[01]\d-[0-3]\dT[0-2]\d:[0-6]\d:[0-6]\d(\.\d{0,10})?Z", fullmatch=True),
+    st.integers(0, 40),
+    st.sampled_from(["", "0", "9", "+", "-", ".", " ", "_", ":", "T", "Z", "\u0662"]),
+)
+@example("2026-01-31T12:00:00.5Z", 40, "")
+def test_the_quick_way_says_what_the_other_says(text: str, place: int, letter: str) -> None:
+    text = text[:place] + letter + text[place + len(letter) :]
+    # Not in UTC by its letter, a time is read the long way; both are the same moment.
+    assert nanoseconds_in(text) == nanoseconds_in(text.replace("Z", "+00:00"))
+
+
+@given(st.integers(SECOND, LAST))
+def test_a_time_is_what_its_text_says(nanoseconds: int) -> None:
+    assert nanoseconds_in(rfc3339(nanoseconds)) == nanoseconds

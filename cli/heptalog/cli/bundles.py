@@ -18,7 +18,8 @@ from heptalog.replay.evidence.bundles import Examined, events_in, examine, is_bu
 from heptalog.replay.evidence.notes import COSIGNATURE, ED25519, Signed, VerifierKey
 from heptalog.replay.evidence.reveals import Reveal, Revealed, Revealing, decode_reveal, reveals_in
 from heptalog.replay.evidence.texts import to_base64
-from heptalog.replay.gamefile import read_events, rfc3339
+from heptalog.replay.gamefile import read_events
+from heptalog.replay.times import rfc3339
 
 _REVEAL_MARK: Final = b'"part"'
 _RULE: Final = "evidence"

@@ -11,8 +11,8 @@ from heptalog.cli.exits import Exit
 from heptalog.cli.render import to_the_second
 from heptalog.replay.errors import Code, HeptalogError, Unavailable
 from heptalog.replay.evidence.texts import to_base64
-from heptalog.replay.gamefile import rfc3339
 from heptalog.replay.sentences import sentence, shown_size
+from heptalog.replay.times import rfc3339
 from heptalog.replay.words import printable
 from heptalog.service.store import TreeHead
 from heptalog.service.store.diagnosis import Diagnosis

@@ -14,7 +14,7 @@ from heptalog.cli.verdicts import Found, Verdict
 from heptalog.replay.errors import HeptalogError
 from heptalog.replay.events import Player
 from heptalog.replay.fold import Status, status_of
-from heptalog.replay.gamefile import rfc3339
+from heptalog.replay.times import rfc3339
 from heptalog.service.store import GameEntry, GameFilter, Head
 
 

@@ -1,41 +1,38 @@
-"""Between protobuf and the structs that rules fold; the one module of replay that knows `heptalog.v1`.
+"""Events between their bytes and the structs that rules fold.
 
-Both directions are derived once, at import, from the fields of the structs, so that a new event needs no line here.
 A record is the canonical protobuf of a whole event: fields in number order, defaults omitted, nothing unknown. The two
 chain fields have the lowest numbers, so a record is
 
     0A 20 | previous hash | 12 20 | hash | content
 
 and the content of an event without seals is, byte for byte, its public form (see `heptalog.replay.evidence.chain`).
+
+There are two ways to read. The quick one (`heptalog.replay.envelope`) takes what is plainly canonical apart by hand.
+Everything else takes the exact one, through protobuf, which alone decides what is wrong with it.
 """
 
-from collections.abc import Mapping
-from types import MappingProxyType
-from typing import Any, Final
+from typing import Final
 
 from google.protobuf.message import DecodeError, Message
 from google.protobuf.timestamp_pb2 import Timestamp
 from google.protobuf.unknown_fields import UnknownFieldSet
-from msgspec import UNSET, Struct
-from msgspec.structs import fields, replace
+from msgspec.structs import replace
 
+from heptalog.replay import bodies, envelope
+from heptalog.replay.bodies import BODIES, KINDS, NotPlain
+from heptalog.replay.envelope import CONTENT_START, SECOND
 from heptalog.replay.errors import Code, Corrupt, HeptalogError, Malformed, Unavailable
-from heptalog.replay.events import RULINGS, Body, Event, GameStarted, snake_name
+from heptalog.replay.events import Body, Event
 from heptalog.replay.evidence.chain import link
-from heptalog.replay.mapping import Reader, Writer, getter_of, message_at, reader, setter_of, writer
-from heptalog.replay.registry import GAMES, OPTIONS
 from heptalog.v1 import event_pb2 as pb
 
-# Every body there is, each once; also those that are only read any more.
-BODIES: Final[tuple[type[Body], ...]] = tuple(
-    dict.fromkeys((GameStarted, *RULINGS, *(body for rules in GAMES for body in (*rules.bodies, *rules.upcasts))))
-)
-SECOND: Final = 1_000_000_000
+__all__ = ["BODIES", "CONTENT_START", "SECOND"]
+
 TIME_END: Final = 253_402_300_800  # the year 10000 in seconds, which no text can say
 
 _PREVIOUS_TAG: Final = b"\x0a\x20"
 _HASH_TAG: Final = b"\x12\x20"
-CONTENT_START: Final = 68  # of a record, after its two links
+_KINDS_BY_NAME: Final = {kind.name: kind for kind in KINDS.values()}
 
 
 def event_of(message: pb.Event) -> Event:
@@ -45,7 +42,7 @@ def event_of(message: pb.Event) -> Event:
         raise Malformed(Code.BODY_MISSING, rule="game-file")
     return Event(
         message.sequence,
-        _READERS[name](getattr(message, name)),
+        _KINDS_BY_NAME[name].read(getattr(message, name)),
         message.game_id,
         message.event_id,
         _nanoseconds(message.occurred_at, "occurred_at") if message.HasField("occurred_at") else 0,
@@ -58,7 +55,7 @@ def event_of(message: pb.Event) -> Event:
 
 def message_of(event: Event) -> pb.Event:
     """The message of an event. Raises Malformed where a value does not fit its field."""
-    name, write = _WRITERS[type(event.body)]
+    kind = KINDS[type(event.body)]
     try:
         message = pb.Event(
             previous_hash=event.previous_hash,
@@ -67,10 +64,10 @@ def message_of(event: Event) -> pb.Event:
             sequence=event.sequence,
             event_id=event.event_id,
             recorded_by=event.recorded_by,
-            **{name: write(event.body)},
+            **{kind.name: kind.write(event.body)},
         )
     except (TypeError, ValueError) as error:
-        raise Malformed(Code.FIELD_INVALID, rule="game-file", field=name, problem=str(error)) from error
+        raise Malformed(Code.FIELD_INVALID, rule="game-file", field=kind.name, problem=str(error)) from error
     # Set where they stand: to make a time of its own and copy it costs as much as all other fields.
     if event.occurred_at:
         time = message.occurred_at
@@ -108,25 +105,59 @@ def check_known(message: Message) -> None:
 
 def content_of(event: Event) -> bytes:
     """The canonical bytes of an event without its chain fields."""
-    return _content(message_of(event))
+    try:
+        return envelope.front_of(event) + bodies.field_of(event.body)
+    except NotPlain:
+        return _content(message_of(event))
 
 
 def public_form(event: Event) -> bytes:
     """The bytes that the chain covers: the content without sealed values and salts."""
-    return _public(message_of(event), event.body)
+    return forms_of(event)[1]
+
+
+def forms_of(event: Event) -> tuple[bytes, bytes]:
+    """The content of an event and its public form."""
+    body = event.body
+    try:
+        front = envelope.front_of(event)
+        if not body.sealed:
+            content = front + bodies.field_of(body)
+            return content, content
+        field, public = bodies.fields_of(body)
+        return front + field, front + public
+    except NotPlain:
+        message = message_of(event)
+        content = _content(message)
+        return content, _public(message, body) if body.sealed else content
 
 
 def chained(event: Event, previous: bytes) -> tuple[Event, bytes]:
     """The event linked to the one before it, and its record."""
-    message = message_of(event)
-    content = _content(message)
-    digest = link(previous, _public(message, event.body) if event.body.sealed else content)
-    record = _PREVIOUS_TAG + previous + _HASH_TAG + digest + content
+    content, public = forms_of(event)
+    digest, record = record_from(content, previous, public)
     return replace(event, previous_hash=previous, hash=digest), record
+
+
+def record_from(content: bytes, previous: bytes, public: bytes | None = None) -> tuple[bytes, bytes]:
+    """The hash and the record of an event with this content, after the event with the hash `previous`.
+
+    The public form is that of `public_form`; where nothing in the event is sealed that is the content, and may be left
+    out.
+    """
+    digest = link(previous, content if public is None else public)
+    return digest, joined(previous, digest, content)
+
+
+def joined(previous: bytes, digest: bytes, content: bytes) -> bytes:
+    """The record of an event with this content and these two links."""
+    return _PREVIOUS_TAG + previous + _HASH_TAG + digest + content
 
 
 def encode(event: Event) -> bytes:
     """The canonical bytes of a whole event, with its chain fields as they are."""
+    if not event.hash and not event.previous_hash:
+        return content_of(event)
     return message_of(event).SerializeToString(deterministic=True)
 
 
@@ -142,6 +173,15 @@ def decode(record: bytes) -> tuple[Event, bytes]:
 
     Raises Unavailable (RECORD_NEWER) where they are whole and a newer version has written them: that is no damage.
     """
+    if record[:2] == _PREVIOUS_TAG and record[34:36] == _HASH_TAG:
+        read = envelope.read(record, CONTENT_START)
+        if read is not None:
+            return read
+    return decode_exactly(record)
+
+
+def decode_exactly(record: bytes) -> tuple[Event, bytes]:
+    """The same through protobuf alone."""
     if record[:2] != _PREVIOUS_TAG or record[34:36] != _HASH_TAG:
         raise Corrupt(Code.RECORD_DAMAGED, rule="evidence")
     try:
@@ -162,9 +202,26 @@ def decode(record: bytes) -> tuple[Event, bytes]:
     return event, _public(message, event.body) if event.body.sealed else record[CONTENT_START:]
 
 
+def read_event(data: bytes) -> Event | None:
+    """The event in canonical bytes, with or without links, as `event_of` reads it from their message.
+
+    None where they are not plainly canonical: then it is for `parse` and `event_of` to say what they are.
+    """
+    if data[:2] == _PREVIOUS_TAG:
+        read = envelope.read(data, CONTENT_START) if data[34:36] == _HASH_TAG else None
+    else:
+        read = envelope.read(data, 0)
+    return None if read is None else read[0]
+
+
 def hash_in(record: bytes) -> bytes:
     """The hash that a record carries."""
     return record[36:CONTENT_START]
+
+
+def previous_in(record: bytes) -> bytes:
+    """The hash of the event before it, as a record carries it."""
+    return record[2:34]
 
 
 def _newer_or_damaged(record: bytes) -> HeptalogError:
@@ -252,15 +309,7 @@ def _content(message: pb.Event) -> bytes:
 
 def _public(message: pb.Event, body: Body) -> bytes:
     """The public form of a message, which is used up: its sealed values and salts are taken out in place."""
-    inner = getattr(message, _WRITERS[type(body)][0])
-    for name in body.sealed:
-        hidden = getattr(inner, name) if name else inner
-        parts = getattr(body, name) if name else body
-        pairs: Any = [(hidden, parts)] if isinstance(parts, Struct) else zip(hidden, parts, strict=True)
-        for sealed, part in pairs:
-            if part.seal is not UNSET:
-                sealed.ClearField(part.value_field)
-                sealed.seal.ClearField("salt")
+    bodies.hide(getattr(message, KINDS[type(body)].name), body)
     return _content(message)
 
 
@@ -270,58 +319,3 @@ def _nanoseconds(time: Timestamp, name: str) -> int:
     if not (0 < seconds < TIME_END and 0 <= nanos < SECOND):
         raise Malformed(Code.FIELD_INVALID, rule="game-file", field=name, problem="a time after 1970, before 10000")
     return seconds * SECOND + nanos
-
-
-def _started_reader() -> Reader:
-    """Read gameStarted, whose rules stand under the name of their game."""
-    descriptor = pb.GameStarted.DESCRIPTOR
-    options = {name: reader(kind, message_at(descriptor, name)) for kind in OPTIONS for name in [snake_name(kind)]}
-    getters = {info.name: getter_of(info, descriptor) for info in fields(GameStarted) if info.name != "rules"}
-
-    def read(message: pb.GameStarted) -> GameStarted:
-        name = message.WhichOneof("rules")
-        if name is None:
-            raise Malformed(Code.FIELD_INVALID, rule="game-file", field="game_started", problem="the rules are missing")
-        given = {field: getter(message) for field, getter in getters.items()}
-        try:
-            return GameStarted(rules=options[name](getattr(message, name)), **given)
-        except Malformed as error:
-            error.facts["field"] = f"game_started.{error.facts['field']}"
-            raise
-
-    return read
-
-
-def _started_writer() -> Writer:
-    descriptor = pb.GameStarted.DESCRIPTOR
-    options = {
-        kind: (name, writer(kind, message_at(descriptor, name))) for kind in OPTIONS for name in [snake_name(kind)]
-    }
-    setters = {info.name: setter_of(info, descriptor) for info in fields(GameStarted) if info.name != "rules"}
-
-    def write(started: GameStarted) -> dict[str, Any]:
-        given = {name: set_(value) for name, set_ in setters.items() if (value := getattr(started, name)) is not UNSET}
-        name, write_options = options[type(started.rules)]
-        given[name] = write_options(started.rules)
-        return given
-
-    return write
-
-
-_READERS: Final[Mapping[str, Reader]] = MappingProxyType(
-    {
-        name: _started_reader() if body is GameStarted else reader(body, message_at(pb.Event.DESCRIPTOR, name))
-        for body in BODIES
-        for name in [snake_name(body)]
-    }
-)
-_WRITERS: Final[Mapping[type[Body], tuple[str, Writer]]] = MappingProxyType(
-    {
-        body: (
-            name,
-            _started_writer() if body is GameStarted else writer(body, message_at(pb.Event.DESCRIPTOR, name)),
-        )
-        for body in BODIES
-        for name in [snake_name(body)]
-    }
-)

@@ -11,8 +11,8 @@ from heptalog.replay.errors import HeptalogError
 from heptalog.replay.events import Body, Event, camel_name
 from heptalog.replay.evidence.seals import map_parts, sealable_parts, values_of
 from heptalog.replay.fold import Fold, view_of
-from heptalog.replay.gamefile import rfc3339
 from heptalog.replay.rules import ARBITER, State
+from heptalog.replay.times import rfc3339
 
 Value: TypeAlias = Any
 

@@ -7,7 +7,6 @@ writing what was read and comparing. Only where a line is wrong is it looked at 
 import json
 import re
 from collections.abc import Iterable, Iterator
-from datetime import UTC, datetime, timedelta
 from typing import Any, Final, NoReturn
 
 from msgspec import UNSET, DecodeError, Struct, UnsetType, ValidationError, convert, defstruct, to_builtins
@@ -15,10 +14,11 @@ from msgspec.json import Decoder, Encoder
 from msgspec.json import format as format_json
 from msgspec.structs import fields
 
-from heptalog.replay.codec import BODIES, SECOND, TIME_END
+from heptalog.replay.codec import BODIES
 from heptalog.replay.errors import Code, Malformed
 from heptalog.replay.events import Body, Event, GameStarted, Uint32, camel_name, snake_name
 from heptalog.replay.registry import OPTIONS
+from heptalog.replay.times import nanoseconds_in, rfc3339
 
 LINE_SIZE_MAX: Final = 1 << 20
 
@@ -58,6 +58,8 @@ _Line: Any = defstruct(
     **_STRICT,
 )
 _FIELDS: Final = {camel_name(body): snake_name(body) for body in BODIES}
+_PLAIN_FIELDS: Final = {name.encode(): field for name, field in _FIELDS.items()}
+_OBJECT: Final = b'":{'
 _STARTED: Final = camel_name(GameStarted)
 _OPTIONS: Final = tuple(map(snake_name, OPTIONS))
 _SHARED: Final = tuple(info.name for info in fields(GameStarted) if info.name != "rules")
@@ -66,15 +68,10 @@ _typed: Final = Decoder(_Line)
 _untyped: Final = Decoder()
 _encoder: Final = Encoder()
 
-# Stricter than datetime, which takes an offset of 60 minutes, and in newer Pythons the hour 24.
-_TIME: Final = re.compile(
-    r"(\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d)(?:\.(\d{1,9}))?(Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)", re.ASCII
-)
 _CHAIN_FIELDS: Final = ("previousHash", "hash")
 _SEAL_FIELDS: Final = ("salt", "commitment")
 # The last letter of base64 before a padding holds two or four bits that belong to no byte.
 _SPARE_BITS: Final = re.compile(r"[^AQgw]==\Z|[^AEIMQUYcgkosw048=]=\Z")
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def read_events(lines: Iterable[bytes]) -> Iterator[Event]:
@@ -107,8 +104,51 @@ def decode_line(line: bytes) -> Event:
         raise Malformed(Code.LINE_TOO_LONG, rule=_RULE, limit=LINE_SIZE_MAX)
     try:
         parsed = _typed.decode(line)
-        tree = _untyped.decode(line)
     except (DecodeError, ValidationError, RecursionError) as error:
+        raise _diagnosis(line, error) from None
+    body = _plain_body(parsed, line)
+    if body is None:
+        return _checked_event(parsed, line)
+    sequence = 0 if parsed.sequence is UNSET else parsed.sequence
+    try:
+        return Event(
+            sequence,
+            body if type(body) is not _StartedLine else _started(body),
+            parsed.game_id,
+            parsed.event_id,
+            _nanoseconds(parsed.occurred_at, "occurredAt") if parsed.occurred_at else 0,
+            _nanoseconds(parsed.recorded_at, "recordedAt") if parsed.recorded_at else 0,
+            parsed.recorded_by,
+            parsed.previous_hash,
+            parsed.hash,
+        )
+    except Malformed as error:
+        error.facts["sequence"] = sequence
+        raise
+
+
+def _plain_body(parsed: Any, line: bytes) -> Any:
+    """The body of a line that is spelt as it is written here, of which nothing more has to be asked; else None.
+
+    Such a line has no name twice, no base64 in another spelling and no default written out: they would be lost.
+    """
+    plain = _encoder.encode(parsed)
+    if plain != line and plain != line.rstrip(_BLANKS):
+        return None
+    # Only a body begins so: what stands before it are texts, in which a quote is escaped, and numbers.
+    colon = plain.find(_OBJECT)
+    field = _PLAIN_FIELDS.get(plain[plain.rfind(b'"', 0, colon) + 1 : colon])
+    body = None if field is None else getattr(parsed, field)
+    # It is the only one where it is the rest of the line.
+    is_there = body is not None and body is not UNSET
+    return body if is_there and plain[colon + 2 : -1] == _encoder.encode(body) else None
+
+
+def _checked_event(parsed: Any, line: bytes) -> Event:
+    """The event in a line in other words, which are looked at one by one."""
+    try:
+        tree = _untyped.decode(line)
+    except (DecodeError, RecursionError) as error:
         raise _diagnosis(line, error) from None
     if _encoder.encode(tree) != format_json(line, indent=-1):
         # Escapes and the like also make a difference, so this is only a reason to look.
@@ -162,16 +202,6 @@ def encode_line(event: Event) -> bytes:
     return _encoder.encode(line)
 
 
-def rfc3339(nanoseconds: int) -> str:
-    """A time as proto3 JSON writes it: UTC, with no, three, six or nine digits of a second."""
-    seconds, fraction = divmod(nanoseconds, SECOND)
-    time = (_EPOCH + timedelta(seconds=seconds)).strftime("%Y-%m-%dT%H:%M:%S")
-    digits = f"{fraction:09d}"
-    while digits.endswith("000"):
-        digits = digits[:-3]
-    return f"{time}.{digits}Z" if digits else f"{time}Z"
-
-
 def options_of(kind: type[Struct], given: dict[str, Any]) -> Any:
     """Options from JSON names and values. Raises Malformed for a name or a type that the game file would refuse."""
     try:
@@ -210,18 +240,10 @@ def _seals_in(body: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _nanoseconds(text: str, field: str) -> int:
-    match = _TIME.fullmatch(text)
-    try:
-        if match is None:
-            raise ValueError
-        time = datetime.fromisoformat(match[1] + ("+00:00" if match[3] == "Z" else match[3]))
-        nanoseconds = round((time - _EPOCH).total_seconds()) * SECOND + int((match[2] or "0").ljust(9, "0"))
-        if nanoseconds < SECOND or nanoseconds >= TIME_END * SECOND:
-            raise ValueError
-    except (ValueError, OverflowError):
-        raise Malformed(
-            Code.FIELD_INVALID, rule=_RULE, field=field, problem="a time after 1970 as 2026-01-31T12:00:00Z"
-        ) from None
+    nanoseconds = nanoseconds_in(text)
+    if nanoseconds is None:
+        problem = "a time after 1970 as 2026-01-31T12:00:00Z"
+        raise Malformed(Code.FIELD_INVALID, rule=_RULE, field=field, problem=problem)
     return nanoseconds
 
 

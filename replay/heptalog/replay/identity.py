@@ -17,18 +17,20 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from heptalog.replay.codec import content_of
-from heptalog.replay.events import Body, Event, Seal
+from heptalog.replay.events import Event, Seal
 from heptalog.replay.evidence.seals import Sealable, map_parts, values_of
 
 _GAME_TAG: Final = b"heptalog.game-id.v1\0"
 _EVENT_TAG: Final = b"heptalog.event-id.v1\0"
+# The digit of a UUID that says its variant, for each digit of the digest there.
+_VARIANTS: Final = "89ab" * 4
 
 
 def identified(events: Sequence[Event]) -> list[Event]:
     """The events of one game, each with a game id and an event id; those that are given stay."""
     if all(event.game_id and event.event_id for event in events):
         return list(events)
-    contents = [content_of(replace(event, body=_unhidden(event.body))) for event in events]
+    contents = [content_of(_unhidden(event) if event.body.sealed else event) for event in events]
     game_id = next((event.game_id for event in events if event.game_id), "") or _game_id(contents)
     return [
         replace(event, game_id=game_id, event_id=event.event_id or _event_id(game_id, event.sequence, content))
@@ -36,8 +38,8 @@ def identified(events: Sequence[Event]) -> list[Event]:
     ]
 
 
-def _unhidden(body: Body) -> Body:
-    """The body with a count in place of each hidden value that has no seal."""
+def _unhidden(event: Event) -> Event:
+    """The event with a count in place of each hidden value that has no seal."""
 
     def count_only(part: Sealable) -> Sealable:
         values = values_of(part)
@@ -45,22 +47,21 @@ def _unhidden(body: Body) -> Body:
             return part
         return replace(part, **{part.value_field: ()}, seal=Seal(count=len(values)))
 
-    return map_parts(body, count_only) if body.sealed else body
+    return replace(event, body=map_parts(event.body, count_only))
 
 
 def _game_id(contents: Sequence[bytes]) -> str:
     digest = sha256(_GAME_TAG)
     for content in contents:
         digest.update(len(content).to_bytes(8, "big") + content)
-    return _uuid(digest.digest())
+    return _uuid(digest.hexdigest())
 
 
 def _event_id(game_id: str, sequence: int, content: bytes) -> str:
-    return _uuid(sha256(_EVENT_TAG + game_id.encode() + b"\0" + sequence.to_bytes(8, "big") + content).digest())
+    return _uuid(sha256(_EVENT_TAG + game_id.encode() + b"\0" + sequence.to_bytes(8, "big") + content).hexdigest())
 
 
-def _uuid(digest: bytes) -> str:
-    version = 0x80 | digest[6] & 0x0F
-    variant = 0x80 | digest[8] & 0x3F
-    text = bytes((*digest[:6], version, digest[7], variant, *digest[9:16])).hex()
-    return "-".join((text[:8], text[8:12], text[12:16], text[16:20], text[20:]))
+def _uuid(digest: str) -> str:
+    """The UUID in the first digits of a digest."""
+    variant = _VARIANTS[int(digest[16], 16)]
+    return f"{digest[:8]}-{digest[8:12]}-8{digest[13:16]}-{variant}{digest[17:20]}-{digest[20:32]}"

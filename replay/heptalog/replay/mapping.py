@@ -30,6 +30,10 @@ def reader(part: type[Struct], descriptor: Descriptor) -> Reader:
             return lambda message: part(only(message))
         every = attrgetter(*(info.name for info in infos))
         return lambda message: part(*every(message))
+    if len(getters) == 2:
+        # Hands, of which there are most.
+        first, second = getters
+        return lambda message: part(first(message), second(message))
     return lambda message: part(*[getter(message) for getter in getters])
 
 
@@ -41,14 +45,15 @@ def getter_of(info: FieldInfo, descriptor: Descriptor) -> Reader:
     if issubclass(kind, Struct):
         read = reader(kind, message_at(descriptor, name))
         if is_many:
-            return lambda message: tuple([read(item) for item in plain(message)])
+            return lambda message: tuple([read(item) for item in plain(message)[:]])
         if is_optional:
             return lambda message: read(plain(message)) if message.HasField(name) else UNSET
         return lambda message: read(plain(message))
     if issubclass(kind, StrEnum):
         return _enum_getter(descriptor.fields_by_name[name], kind, is_optional=is_optional)
     if is_many:
-        return lambda message: tuple(plain(message))
+        # A slice is made in one go; to iterate asks for each item by itself.
+        return lambda message: tuple(plain(message)[:])
     if is_optional:
         return lambda message: plain(message) if message.HasField(name) else UNSET
     return plain

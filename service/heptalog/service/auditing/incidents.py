@@ -9,7 +9,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from heptalog.replay.errors import Code
-from heptalog.replay.gamefile import rfc3339
+from heptalog.replay.times import rfc3339
 from heptalog.service.auditing.findings import Finding, found
 from heptalog.service.auditing.sources import Claim
 from heptalog.service.store.duck_kept import KeptIncident

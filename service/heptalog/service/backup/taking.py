@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from heptalog.replay.errors import Code, Corrupt, Unavailable
 from heptalog.replay.evidence.notes import VerifierKey
 from heptalog.replay.evidence.texts import to_base64
-from heptalog.replay.gamefile import rfc3339
+from heptalog.replay.times import rfc3339
 from heptalog.service.backup import manifest as manifests
 from heptalog.service.backup.checking import Checker
 from heptalog.service.backup.manifest import Manifest, Segment

@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from heptalog.replay.codec import SECOND
 from heptalog.replay.errors import Code, Corrupt, Unavailable
-from heptalog.replay.gamefile import rfc3339
+from heptalog.replay.times import rfc3339
 from heptalog.service.store import TreeHead
 from heptalog.service.store.files import replace_file
 
