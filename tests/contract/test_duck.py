@@ -8,7 +8,7 @@ import pytest
 
 from heptalog.replay.codec import decode
 from heptalog.replay.events import camel_name
-from heptalog.service.store import GameFilter, LogStore, duck, migrate
+from heptalog.service.store import GameFilter, LogStore, duck, duck_games, migrate
 from heptalog.service.store.duck import DuckStore
 from heptalog.service.store.memory import MemoryStore
 from heptalog.service.store.migrate import STORAGE_VERSION, Migration, migrations, open_database
@@ -61,10 +61,10 @@ def test_going_on_after_reopening(path: Path) -> None:
     store.close()
 
 
-@pytest.mark.parametrize("singly_max", [0, 32])
-def test_games_that_are_not_live_are_looked_up(path: Path, monkeypatch: pytest.MonkeyPatch, singly_max: int) -> None:
+@pytest.mark.parametrize("at_once", [1, 2, 48])
+def test_games_that_are_not_live_are_looked_up(path: Path, monkeypatch: pytest.MonkeyPatch, at_once: int) -> None:
     monkeypatch.setattr(duck, "LIVE_MAX", 2)
-    monkeypatch.setattr(duck, "ASKED_SINGLY", singly_max)
+    monkeypatch.setattr(duck_games, "NAMES_AT_ONCE", at_once)
     store, model = DuckStore(path), MemoryStore()
     games = [game(number) for number in range(7)]
     assert fill(store, games, size=2) == fill(model, games, size=2)
@@ -221,3 +221,12 @@ def _everything(store: LogStore) -> list[object]:
         store.tree_head(),
         store.tile(0, 0, min(store.position(), 256)),
     ]
+
+
+def test_the_engine_keeps_no_more_in_memory_than_it_is_told(path: Path) -> None:
+    for store, told in (
+        (DuckStore(path), "1.0 GiB"),
+        (DuckStore(path.with_name("b"), memory_bytes=1 << 26), "64.0 MiB"),
+    ):
+        assert store._root.execute("SELECT current_setting('memory_limit')").fetchall() == [(told,)]
+        store.close()

@@ -123,7 +123,7 @@ def test_readers_do_not_wait_for_the_writer_nor_see_what_it_has_not_finished(
         is_written.set()
         assert may_go_on.wait(60)
 
-    monkeypatch.setattr("heptalog.service.store.duck.write", write_and_wait)
+    monkeypatch.setattr("heptalog.service.store.duck_commit.write", write_and_wait)
     writer = Thread(target=lambda: store.append([batch_of(game(2))], refusals(1)))
     writer.start()
     try:

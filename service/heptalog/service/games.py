@@ -1,6 +1,5 @@
 """GamesService: which games there are, how they stand, what may be played. Each call decodes, asks, encodes."""
 
-import asyncio
 from collections.abc import Callable
 from itertools import accumulate
 from typing import Final
@@ -12,14 +11,15 @@ from msgspec.structs import replace
 
 from heptalog.replay import codec
 from heptalog.replay.errors import Code, HeptalogError, Malformed, NotFound
-from heptalog.replay.events import Event
+from heptalog.replay.events import Body, Event
 from heptalog.replay.rules import ARBITER
 from heptalog.service.answering import Context, Readers, answers
+from heptalog.service.appending.appender import Appender
 from heptalog.service.appends import Append
 from heptalog.service.config import MESSAGE_SIZE_MAX
 from heptalog.service.pages import page_size, place_of, token_for
-from heptalog.service.queries import Queries
-from heptalog.service.store import NO_GAME, LogStore
+from heptalog.service.queries import Position, Queries
+from heptalog.service.store import NO_GAME, GameEntry, Head, LogStore
 from heptalog.service.wire import (
     created_message,
     event_at,
@@ -29,7 +29,6 @@ from heptalog.service.wire import (
     standing_message,
     viewer_of,
 )
-from heptalog.service.writer import Writer
 from heptalog.v1 import games_pb2, games_pb2_grpc
 
 _PAGE_BYTES: Final = MESSAGE_SIZE_MAX // 2
@@ -39,10 +38,10 @@ class GamesServicer(games_pb2_grpc.GamesServiceServicer):
     """Opens games through the one writer, and answers how they stand."""
 
     def __init__(
-        self, writer: Writer, store: LogStore, queries: Queries, readers: Readers, new_id: Callable[[], str]
+        self, appender: Appender, store: LogStore, queries: Queries, readers: Readers, new_id: Callable[[], str]
     ) -> None:
         self._new_id = new_id
-        self._writer = writer
+        self._appender = appender
         self._store = store
         self._queries = queries
         self._readers = readers
@@ -55,18 +54,20 @@ class GamesServicer(games_pb2_grpc.GamesServiceServicer):
             event = event_at(request.event, 0)
             game_id = event.game_id or self._new_id()
             append = Append(game_id, NO_GAME, (replace(event, game_id=game_id),))
-            receipt = await asyncio.wrap_future(self._writer.submit(append))
+            receipt = await self._appender.append(append)
         except HeptalogError as error:
             raise _in_event(error) from None
         return created_message(receipt)
 
     @answers
     async def GetGame(self, request: games_pb2.GetGameRequest, context: Context) -> games_pb2.GetGameResponse:
-        entry = await self._readers.run(lambda: self._store.game(request.game_id))
-        if entry is None:
-            raise NotFound(Code.GAME_NOT_FOUND, rule="api", game_id=request.game_id)
-        head = entry.head.sequence
-        position = await self._readers.run(lambda: self._queries.position(request.game_id, head))
+        def look() -> tuple[GameEntry, Position]:
+            entry = self._store.game(request.game_id)
+            if entry is None:
+                raise NotFound(Code.GAME_NOT_FOUND, rule="api", game_id=request.game_id)
+            return entry, self._queries.position(request.game_id, entry.head.sequence)
+
+        entry, position = await self._readers.run(look)
         return games_pb2.GetGameResponse(game=game_message(entry), standing=standing_message(position.standing))
 
     @answers
@@ -97,9 +98,13 @@ class GamesServicer(games_pb2_grpc.GamesServiceServicer):
         place = place_of(request, request.page_token)
         skip, sequence = (0, None) if place is None else (place.after, place.at)
         seat = request.seat if request.HasField("seat") else None
-        position = await self._readers.run(lambda: self._queries.position(request.game_id, sequence))
-        moves = await self._readers.run(lambda: self._queries.moves(position, seat=seat, skip=skip, count=size + 1))
-        head = await self._readers.run(lambda: self._queries.head_at(request.game_id, position.sequence))
+
+        def look() -> tuple[Position, list[Body], Head]:
+            position = self._queries.position(request.game_id, sequence)
+            moves = self._queries.moves(position, seat=seat, skip=skip, count=size + 1)
+            return position, moves, self._queries.head_at(request.game_id, position.sequence)
+
+        position, moves, head = await self._readers.run(look)
         token = token_for(request, after=skip + size, at=position.sequence) if len(moves) > size else ""
         return games_pb2.ListLegalMovesResponse(
             moves=[codec.message_of(Event(0, move)) for move in moves[:size]],

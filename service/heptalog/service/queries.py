@@ -72,10 +72,12 @@ class Queries:
 
     def head_at(self, game_id: str, sequence: int) -> Head:
         """What a game's head was when `sequence` was its last event. Raises NotFound."""
-        head = head_at(self._store, game_id, sequence)
-        if head is None:
-            raise NotFound(Code.GAME_NOT_FOUND, rule="api", game_id=game_id)
-        return head
+        head = self.head(game_id)
+        if head.sequence == sequence:
+            return head
+        earlier = head_at(self._store, game_id, sequence)
+        assert earlier is not None, "what is asked for was a head once"
+        return earlier
 
     def moves(self, position: Position, *, seat: int | None, skip: int, count: int) -> list[Body]:
         """A page of legal moves, of one seat or of all."""

@@ -28,14 +28,14 @@ from heptalog.replay.fold import Status as Status  # what an ending says
 NO_GAME = -1  # what a batch expects where there must be no such game yet
 
 
-class Entry(Struct, frozen=True):
+class Entry(Struct, frozen=True, gc=False):
     """One event to record: its exact bytes, chain included, and what they say."""
 
     record: bytes
     event: Event
 
 
-class Ending(Struct, frozen=True):
+class Ending(Struct, frozen=True, gc=False):
     """A change of a game's status by one of its events: it ended, or a takeback reopened it. Derived, for readers."""
 
     sequence: int
@@ -44,7 +44,7 @@ class Ending(Struct, frozen=True):
     winners: tuple[int, ...]
 
 
-class Batch(Struct, frozen=True):
+class Batch(Struct, frozen=True, gc=False):
     """Events of one game, recorded whole or not at all, after the sequence that is expected to be its last."""
 
     game_id: str
@@ -53,7 +53,7 @@ class Batch(Struct, frozen=True):
     endings: tuple[Ending, ...] = ()
 
 
-class Head(Struct, frozen=True):
+class Head(Struct, frozen=True, gc=False):
     """The last durable event of a game. `position` is its place among all events of all games."""
 
     sequence: int
@@ -61,7 +61,7 @@ class Head(Struct, frozen=True):
     position: int
 
 
-class Stored(Struct, frozen=True):
+class Stored(Struct, frozen=True, gc=False):
     """One record as it is read back."""
 
     position: int

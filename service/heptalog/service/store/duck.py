@@ -33,24 +33,27 @@ from heptalog.service.store import (
     TreeHead,
 )
 from heptalog.service.store.batches import assert_shape, check_checkpoint, check_tile
+from heptalog.service.store.duck_commit import Commit, of_batches, of_games
 from heptalog.service.store.duck_counters import count
 from heptalog.service.store.duck_evidence import Evidence
 from heptalog.service.store.duck_faults import is_fatal, meaning, why_unwritten
+from heptalog.service.store.duck_finder import Finder
+from heptalog.service.store.duck_incoming import Incoming
 from heptalog.service.store.duck_kept import Kept
-from heptalog.service.store.duck_live import Live, decided
-from heptalog.service.store.duck_read import NUMBER, Snapshot, nothing
+from heptalog.service.store.duck_live import Live, decided, grow
+from heptalog.service.store.duck_names import Names
+from heptalog.service.store.duck_read import Snapshot, nothing
 from heptalog.service.store.duck_tree import load, tile, write_nodes
-from heptalog.service.store.duck_write import Accepted, write, write_checkpoint
+from heptalog.service.store.duck_write import write_checkpoint
 from heptalog.service.store.files import sync_folder
-from heptalog.service.store.migrate import USE, open_database
+from heptalog.service.store.migrate import MEMORY_BYTES, USE, open_database
 from heptalog.service.store.opening import Guard, in_doubt
 from heptalog.service.store.space import Reserve, Space, space_at, wal_size
 from heptalog.service.store.tree import Tree
+from heptalog.service.store.whole import WholeGame, assert_whole
 
 # How many games are live at once: beyond that the one longest untouched is forgotten, and looked up when it goes on.
 LIVE_MAX: Final = 65_536
-# More games than that are found faster by one look through all than each by the key.
-ASKED_SINGLY: Final = 32
 # So large a write-ahead log is put in order in an idle moment, so that a busy one need not wait for more.
 REST_SIZE: Final = 1024 * 1024  # bytes
 
@@ -65,13 +68,15 @@ class DuckStore:
         is_read_only: bool = False,
         is_checked: bool = True,
         reserve_bytes: int | None = None,
+        memory_bytes: int = MEMORY_BYTES,
         clock: Callable[[], int] = time.time_ns,
         space: Callable[[Path], Space] = space_at,
     ) -> None:
         """Open it; a missing file is made, unless it is only to be read.
 
         Raises Corrupt where it is shorter than its head record, or another log. For reading it can be opened all the
-        same: not `is_checked`. `reserve_bytes` is what appends leave free on its disk; absent, as `space` says.
+        same: not `is_checked`. `reserve_bytes` is what appends leave free on its disk; absent, as `space` says. The
+        engine keeps at most `memory_bytes` of the database in memory.
         """
         assert is_checked or is_read_only, "who writes has looked first"
         self.path: Final = Path(path).resolve()
@@ -80,7 +85,6 @@ class DuckStore:
         self._is_broken = False
         self._writing = Lock()
         self._opening = Lock()
-        self._finding = Lock()
         self._loading = Lock()
         self._clock = clock
         self._evidence: Evidence | None = None  # in the hands of who writes
@@ -92,12 +96,15 @@ class DuckStore:
         self._root = open_database(self.path, is_read_only=is_read_only, guard=guard)
         self._tree = guard.tree
         self._writer = self._root.cursor()
-        self._finder = self._root.cursor()
+        self._finder = Finder(self._root.cursor(), self._check_open, self._meaning)
         try:
             self._writer.execute(USE)
-            self._finder.execute(USE)
+            self._writer.execute(f"SET memory_limit = '{memory_bytes:d}B'")
+            self._finder.begin()
+            self._incoming = Incoming(self._writer)
             self._counters = count(self._writer)
             if not is_read_only:
+                self._finder.remember(Names(self._counters.game_number))
                 self._evidence = Evidence(self.path, *guard.found, clock)
                 if self._evidence.tree.is_due:
                     self._store_nodes()
@@ -123,15 +130,20 @@ class DuckStore:
             live = self._look_up(dict.fromkeys(batch.game_id for batch in batches))
             answers, accepted = decided(batches, live, self._counters)
             if accepted or refusals:
-                self._reserve.check(sum(len(entry.record) for item in accepted for entry in item.batch.entries))
-                self._commit(accepted, refusals)
-                try:
-                    self._remember(accepted, live, len(refusals))
-                except BaseException:
-                    # It is durable, and nobody was told: opening the store again puts that in order.
-                    self._is_broken = True
-                    raise
+                self._commit(of_batches(accepted, refusals, live, self._counters))
             return answers
+
+    def append_games(self, games: Sequence[WholeGame], refusals: Sequence[Refusal] = ()) -> list[Head | None]:
+        """Commit whole games durably; for each its head, or None where it was there already and is left out."""
+        assert_whole(games)
+        with self._writing:
+            self._check_writable()
+            known = self._look_up(dict.fromkeys(game.game_id for game in games))
+            new = [game for game in games if game.game_id not in known]
+            commit = of_games(new, refusals, self._counters)
+            if new or refusals:
+                self._commit(commit)
+            return [live.head if (live := commit.live.get(game.game_id)) else None for game in games]
 
     def head(self, game_id: str) -> Head | None:
         self._check_open()
@@ -264,29 +276,38 @@ class DuckStore:
         """Those of these games that there are."""
         found = {game_id: self._live.get(game_id) for game_id in game_ids}
         live = {game_id: game for game_id, game in found.items() if game is not None}
-        unknown = [game_id for game_id, game in found.items() if game is None]
-        if len(unknown) > ASKED_SINGLY:
+        resting = self._finder.numbers([game_id for game_id, game in found.items() if game is None])
+        if resting:
             with closing(self._snapshot()) as snapshot:
-                numbers = snapshot.numbers(unknown)
-        else:
-            numbers = {game_id: number for game_id in unknown if (number := self._number(game_id)) is not None}
-        if numbers:
-            with closing(self._snapshot()) as snapshot:
-                heads = snapshot.heads_of(list(numbers.values()))
-            live |= {game_id: Live(number, heads[number]) for game_id, number in numbers.items()}
+                heads = snapshot.heads_of(list(resting.values()))
+            live |= {game_id: Live(number, heads[number]) for game_id, number in resting.items()}
         return live
 
-    def _commit(self, accepted: Sequence[Accepted], refusals: Sequence[Refusal]) -> None:
+    def _commit(self, commit: Commit) -> None:
+        self._reserve.check(commit.size)
         tree = self._loaded()
         nodes = tree.waiting if tree.is_due else ()
 
+        first = self._counters.game_number
+        self._finder.expect(game_id for game_id, game in commit.live.items() if game.number > first)
+
         def write_all() -> None:
-            write(self._writer, accepted, refusals, self._counters.refusal_number + 1)
+            commit.write(self._writer, self._incoming)
             if nodes:
                 write_nodes(self._writer, nodes)
 
         self._transact(write_all)
         tree.stored(nodes)
+        try:
+            # It is true now: what follows is what is remembered, and the head record says so.
+            self._counters = commit.counters
+            grow(self._live, commit.live, LIVE_MAX)
+            if commit.hashes and self._evidence is not None:
+                self._evidence.extend(commit.hashes)
+        except BaseException:
+            # It is durable, and nobody was told: opening the store again puts that in order.
+            self._is_broken = True
+            raise
 
     def _transact(self, work: Callable[[], None]) -> None:
         """Do this in one transaction. Raises Unavailable where it is not durable, or nobody knows whether it is."""
@@ -304,24 +325,6 @@ class DuckStore:
         except BaseException as error:
             self._forget(error)
             raise
-
-    def _remember(self, accepted: Sequence[Accepted], live: dict[str, Live], refusal_count: int) -> None:
-        """Take over what is durable now, and say in the head record that it is."""
-        counters = self._counters
-        self._counters = replace(
-            counters,
-            position=counters.position + sum(len(item.batch.entries) for item in accepted),
-            game_number=max([counters.game_number, *(item.game_number for item in accepted)]),
-            refusal_number=counters.refusal_number + refusal_count,
-        )
-        for item in accepted:
-            # Put last, so that the first is the one longest untouched.
-            self._live.pop(item.batch.game_id, None)
-            self._live[item.batch.game_id] = live[item.batch.game_id]
-        while len(self._live) > LIVE_MAX:
-            del self._live[next(iter(self._live))]
-        if accepted and self._evidence is not None:
-            self._evidence.extend(entry.event.hash for item in accepted for entry in item.batch.entries)
 
     def _store_nodes(self) -> None:
         """Write what waits of the tree by itself; where that fails it is made again at the next opening."""
@@ -361,17 +364,9 @@ class DuckStore:
             return self._tree
 
     def _number(self, game_id: str) -> int | None:
-        """A game's number, by one question without a moment: most games that are asked for like this are new."""
+        """A game's number."""
         live = self._live.get(game_id)
-        if live is not None:
-            return live.number
-        with self._finding:
-            self._check_open()
-            try:
-                row = self._finder.execute(NUMBER, [game_id]).fetchone()
-            except duckdb.Error as error:
-                raise self._meaning(error) from error
-        return None if row is None else row[0]
+        return self._finder.numbers([game_id]).get(game_id) if live is None else live.number
 
     def _snapshot(self) -> Snapshot:
         with self._opening:

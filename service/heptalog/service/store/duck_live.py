@@ -1,6 +1,6 @@
 """The heads of live games, and what a commit makes of them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
@@ -11,7 +11,7 @@ from heptalog.service.store.duck_counters import Counters
 from heptalog.service.store.duck_write import Accepted
 
 
-class Live(Struct, frozen=True):
+class Live(Struct, frozen=True, gc=False):
     """A game's number and its head."""
 
     number: int
@@ -41,3 +41,13 @@ def decided(
         live[batch.game_id] = Live(number, head)
         answers.append(head)
     return answers, accepted
+
+
+def grow(live: dict[str, Live], grown: Mapping[str, Live], limit: int) -> None:
+    """Take over these games as they are now; beyond so many the one longest untouched is forgotten."""
+    for game_id, game in grown.items():
+        # Put last, so that the first is the one longest untouched.
+        live.pop(game_id, None)
+        live[game_id] = game
+    while len(live) > limit:
+        del live[next(iter(live))]

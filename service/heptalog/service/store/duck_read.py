@@ -7,15 +7,15 @@ question in the same moment.
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from functools import cached_property
 from threading import Lock
 from typing import Any, Final, TypeAlias
 
 import duckdb
 
-from heptalog.replay.codec import decode, hash_in
-from heptalog.replay.errors import Code, Corrupt, HeptalogError, Unavailable
-from heptalog.replay.events import GameStarted, Options, Player, Tag
-from heptalog.service.store import Checkpoint, Ending, GameEntry, GameFilter, Head, Records, Refusal, Status, Stored
+from heptalog.replay.errors import Code, Corrupt, Unavailable
+from heptalog.service.store import Checkpoint, Ending, GameEntry, GameFilter, Head, Records, Refusal, Stored
+from heptalog.service.store.duck_games import SMALLEST_LIMIT, Row, game, games, heads_of, numbers, status_of
 from heptalog.service.store.migrate import USE
 
 # The first piece is small, so that it is there at once; the others are large, so that the rest is fast.
@@ -28,18 +28,22 @@ GAMES_AT_ONCE: Final = 64
 # A checkpoint has up to a few KB of signatures.
 CHECKPOINTS_AT_ONCE: Final = 256
 
-Row: TypeAlias = tuple[Any, ...]
 Translate: TypeAlias = Callable[[duckdb.Error], Exception]
 
+_MOMENT: Final = "FROM log.migrations LIMIT 0"
 _LAST: Final = "SELECT coalesce(max(position), 0) FROM log.events WHERE position >= ?"
 _ALL: Final = """
     SELECT position, game_number, sequence, event FROM log.events WHERE position BETWEEN ? AND ? ORDER BY position
 """
-_GAME: Final = """
+_FORWARDS: Final = """
     SELECT position, sequence, event FROM log.events
-    WHERE game_number = ? AND sequence BETWEEN ? AND ? ORDER BY sequence
+    WHERE game_number = ? AND sequence >= ? ORDER BY sequence LIMIT ?
 """
-NUMBER: Final = "SELECT game_number FROM log.games WHERE game_id = ?"
+_LAST_SEQUENCE: Final = "SELECT max(sequence) FROM log.events WHERE game_number = ?"
+_BACKWARDS: Final = """
+    SELECT position, sequence, event FROM log.events
+    WHERE game_number = ? AND sequence BETWEEN ? AND ? ORDER BY sequence DESC
+"""
 _GAMES_WHOLE: Final = """
     SELECT position, game_number, sequence, event FROM log.events
     WHERE game_number BETWEEN ? AND ? AND game_number IN (SELECT unnest(?::BIGINT[]))
@@ -49,48 +53,9 @@ _ENDINGS_OF: Final = """
     SELECT game_number, sequence, status, scores, winners FROM log.endings
     WHERE game_number IN (SELECT unnest(?::BIGINT[])) ORDER BY game_number, sequence
 """
-_HEAD: Final = "SELECT max(sequence), max(position) FROM log.events WHERE game_number = ?"
 _NAMES: Final = "SELECT game_number, game_id FROM log.games WHERE game_number IN (SELECT unnest(?::BIGINT[]))"
-_NUMBERS: Final = "SELECT game_id, game_number FROM log.games WHERE game_id IN (SELECT unnest(?::VARCHAR[]))"
-_POSITIONS: Final = """
-    SELECT game_number, max(position) FROM log.events
-    WHERE game_number IN (SELECT unnest(?::BIGINT[])) GROUP BY game_number
-"""
-_AT: Final = """
-    SELECT game_number, sequence, position, event FROM log.events
-    WHERE position IN (SELECT unnest(?::BIGINT[]))
-"""
 _HEADS: Final = """
     SELECT game_number, game_id FROM log.games WHERE game_number > ? ORDER BY game_number LIMIT ?
-"""
-_GAMES: Final = """
-    SELECT game_number, game_id, ruleset, rules_version, started, coalesce(tournament, ''), coalesce(table_name, ''),
-        players, tags, coalesce(epoch_us(created_at), 0), created_at_nanoseconds, coalesce(status, 'RUNNING')
-    FROM log.games
-    LEFT JOIN (
-        SELECT game_number, arg_max(status, sequence) AS status FROM log.endings
-        WHERE game_number > $after GROUP BY game_number
-    ) USING (game_number)
-    WHERE game_number > $after
-        AND ($ruleset = '' OR ruleset = $ruleset)
-        AND ($player_id = '' OR list_contains([player.id FOR player IN players], $player_id))
-        AND ($tournament = '' OR tournament = $tournament)
-        AND ($status = '' OR coalesce(status, 'RUNNING') = $status)
-        AND ($created_from = 0
-            OR coalesce(epoch_us(created_at), 0)::HUGEINT * 1000 + created_at_nanoseconds >= $created_from::HUGEINT)
-        AND ($created_before = 0
-            OR coalesce(epoch_us(created_at), 0)::HUGEINT * 1000 + created_at_nanoseconds < $created_before::HUGEINT)
-    ORDER BY game_number
-    LIMIT $limit
-"""
-_ONE: Final = """
-    SELECT game_number, game_id, ruleset, rules_version, started, coalesce(tournament, ''), coalesce(table_name, ''),
-        players, tags, coalesce(epoch_us(created_at), 0), created_at_nanoseconds, coalesce(status, 'RUNNING')
-    FROM (
-        SELECT *, (SELECT arg_max(status, sequence) FROM log.endings WHERE endings.game_number = games.game_number)
-            AS status
-        FROM log.games WHERE game_id = ?
-    )
 """
 _ENDINGS: Final = """
     SELECT sequence, status, scores, winners FROM log.endings
@@ -124,10 +89,17 @@ class Snapshot:
         self._translate = translate
         self._lock = Lock()
         self._is_closed = False
-        # The moment is that of the first question, so one is asked at once.
+        self._known = known
         self.rows(USE)
         self.rows("BEGIN TRANSACTION READ ONLY")
-        ((self.position,),) = self.rows(_LAST, [known])
+        # The moment is that of the first question, so one is asked at once, the cheapest.
+        self.rows(_MOMENT)
+
+    @cached_property
+    def position(self) -> int:
+        """The last position that there is."""
+        ((position,),) = self.rows(_LAST, [self._known])
+        return int(position)
 
     def rows(self, statement: str, parameters: object = None) -> list[Row]:
         """The answer to one question, whole."""
@@ -138,6 +110,21 @@ class Snapshot:
                 return self._cursor.execute(statement, parameters).fetchall()
             except duckdb.Error as error:
                 raise self._translate(error) from error
+
+    def columns(self, statement: str, parameters: object, *, is_backwards: bool) -> list[list[Any]]:
+        """The answer to one question, whole, as its columns: a quarter less work than rows where there are many.
+
+        Bytes are given as a `bytearray`, and no column may have NULL.
+        """
+        with self._lock:
+            if self._is_closed:
+                raise Unavailable(Code.DRAINING)
+            try:
+                found = self._cursor.execute(statement, parameters).fetchnumpy()
+            except duckdb.Error as error:
+                raise self._translate(error) from error
+        step = -1 if is_backwards else 1
+        return [column[::step].tolist() for column in found.values()]
 
     def close(self) -> None:
         """Let go of the moment. Calling it again does nothing."""
@@ -154,58 +141,21 @@ class Snapshot:
 
     # Questions about a game.
 
-    def number(self, game_id: str) -> int | None:
-        """A game's number."""
-        rows = self.rows(NUMBER, [game_id])
-        return rows[0][0] if rows else None
-
     def numbers(self, game_ids: list[str]) -> dict[str, int]:
         """The numbers of those of these games that are there."""
-        if len(game_ids) == 1:
-            # The key finds one; many are found faster by looking through all.
-            number = self.number(game_ids[0])
-            return {} if number is None else {game_ids[0]: number}
-        return dict(self.rows(_NUMBERS, [game_ids]))
+        return numbers(self.rows, game_ids)
 
     def heads_of(self, game_numbers: list[int]) -> dict[int, Head]:
         """The heads of these games, which are there."""
-        if not game_numbers:
-            return {}
-        positions = [position for _, position in self.rows(_POSITIONS, [game_numbers])]
-        heads = {
-            number: Head(sequence, hash_in(record), position)
-            for number, sequence, position, record in self.rows(_AT, [positions])
-        }
-        if len(heads) != len(set(game_numbers)):
-            raise Corrupt(Code.RECORD_DAMAGED, rule="evidence", problem="a game without its events")
-        return heads
+        return heads_of(self.rows, game_numbers)
 
     def game(self, game_id: str) -> GameEntry | None:
         """One game as a list shows it."""
-        entries = self._entries(self.rows(_ONE, [game_id]))
-        return entries[0] if entries else None
+        return game(self.rows, game_id)
 
     def games(self, wanted: GameFilter, *, after: int, limit: int) -> list[GameEntry]:
         """The games that fit."""
-        return self._entries(
-            self.rows(
-                _GAMES,
-                {
-                    "after": after,
-                    "ruleset": wanted.ruleset,
-                    "player_id": wanted.player_id,
-                    "tournament": wanted.tournament,
-                    "status": "" if wanted.status is None else wanted.status.value,
-                    "created_from": wanted.created_from,
-                    "created_before": wanted.created_before,
-                    "limit": limit or None,
-                },
-            )
-        )
-
-    def _entries(self, rows: list[Row]) -> list[GameEntry]:
-        heads = self.heads_of([row[0] for row in rows])
-        return [_entry(row, heads[row[0]]) for row in rows]
+        return games(self.rows, wanted, after=after, limit=limit)
 
     # Iterators; each closes the snapshot when it is exhausted or closed.
 
@@ -214,25 +164,46 @@ class Snapshot:
         names: dict[int, str] = {}
         try:
             for low, high in _pieces(start, limit, first=1, last=self.position, is_backwards=is_backwards):
-                rows = self.rows(_ALL, [low, high])
-                _check_whole([row[0] for row in rows], low, high)
-                self._name(names, {row[1] for row in rows})
-                for position, number, sequence, record in reversed(rows) if is_backwards else rows:
-                    yield Stored(position, names[number], sequence, record)
+                positions, numbers, sequences, found = self.columns(_ALL, [low, high], is_backwards=is_backwards)
+                _check_whole(positions, low, high, is_backwards=is_backwards)
+                self._name(names, set(numbers))
+                yield from map(Stored, positions, map(names.__getitem__, numbers), sequences, map(bytes, found))
         finally:
             self.close()
 
     def read_game(self, game_id: str, number: int, *, start: int | None, limit: int, is_backwards: bool) -> Records:
         """One game's records by sequence."""
         try:
-            ((last, _),) = self.rows(_HEAD, [number])
-            for low, high in _pieces(start, limit, first=0, last=last, is_backwards=is_backwards):
-                rows = self.rows(_GAME, [number, low, high])
-                _check_whole([row[1] for row in rows], low, high)
-                for position, sequence, record in reversed(rows) if is_backwards else rows:
+            pieces = self._backwards(number, start, limit) if is_backwards else self._forwards(number, start, limit)
+            for rows in pieces:
+                for position, sequence, record in rows:
                     yield Stored(position, game_id, sequence, record)
         finally:
             self.close()
+
+    def _forwards(self, number: int, start: int | None, limit: int) -> Iterator[list[Row]]:
+        """A game's rows from a sequence on. What is there is told by what is found, so most games take one question."""
+        low, size = start or 0, PIECE_FIRST
+        left = limit
+        while left or not limit:
+            count = min(size, left) if limit else size
+            rows = self.rows(_FORWARDS, [number, low, max(count, SMALLEST_LIMIT)])[:count]
+            if not rows:
+                return
+            _check_whole([row[1] for row in rows], low, low + len(rows) - 1)
+            yield rows
+            if len(rows) < count:
+                return
+            low += count
+            left -= count
+            size = min(size * 4, PIECE_MAX)
+
+    def _backwards(self, number: int, start: int | None, limit: int) -> Iterator[list[Row]]:
+        ((last,),) = self.rows(_LAST_SEQUENCE, [number])
+        for low, high in _pieces(start, limit, first=0, last=last, is_backwards=True):
+            rows = self.rows(_BACKWARDS, [number, low, high])
+            _check_whole([row[1] for row in rows], low, high, is_backwards=True)
+            yield rows
 
     def read_games(self, game_ids: Sequence[str]) -> Records:
         """The records of several games, one after the other; a few at a time, so that little is held."""
@@ -271,9 +242,9 @@ class Snapshot:
     def endings(self, game_id: str) -> Iterator[Ending]:
         """Every change of a game's status."""
         try:
-            number = self.number(game_id)
+            number = self.numbers([game_id]).get(game_id)
             for sequence, status, scores, winners in self.rows(_ENDINGS, [number]):
-                yield Ending(sequence, _status(status), tuple(scores), tuple(winners))
+                yield Ending(sequence, status_of(status), tuple(scores), tuple(winners))
         finally:
             self.close()
 
@@ -282,7 +253,7 @@ class Snapshot:
         numbers = self.numbers(list(dict.fromkeys(game_ids)))
         found: dict[int, list[Ending]] = {}
         for number, sequence, status, scores, winners in self.rows(_ENDINGS_OF, [list(numbers.values())]):
-            found.setdefault(number, []).append(Ending(sequence, _status(status), tuple(scores), tuple(winners)))
+            found.setdefault(number, []).append(Ending(sequence, status_of(status), tuple(scores), tuple(winners)))
         return {game_id: tuple(found.get(numbers.get(game_id, 0), ())) for game_id in game_ids}
 
     def checkpoints(self, after: int) -> Iterator[Checkpoint]:
@@ -316,44 +287,9 @@ class Snapshot:
             names.update(self.rows(_NAMES, [list(unknown)]))
 
 
-def _status(text: str) -> Status:
-    try:
-        return Status(text)
-    except ValueError:
-        raise Corrupt(Code.RECORD_DAMAGED, rule="evidence", problem="a status that there is not") from None
-
-
 def nothing() -> Records:
     """No records at all."""
     yield from ()
-
-
-def _entry(row: Row, head: Head) -> GameEntry:
-    number, game_id, ruleset, rules_version, record, *columns, microseconds, nanoseconds, status = row
-    created_at = microseconds * 1000 + nanoseconds
-    started = _started(record) or _started_by(rules_version, *columns)
-    return GameEntry(number, game_id, ruleset, rules_version, started, created_at, _status(status), head)
-
-
-def _started(record: bytes) -> GameStarted | None:
-    """What a record says; None where it cannot be read here: one such game must not hide the others of a list."""
-    try:
-        event, _ = decode(record)
-    except HeptalogError:
-        return None
-    return event.body if isinstance(event.body, GameStarted) else None
-
-
-def _started_by(rules_version: int, tournament: str, table: str, players: list[Any], tags: list[Any]) -> GameStarted:
-    """The same from the columns beside the record, which have all but the options."""
-    return GameStarted(
-        tuple(Player(player["id"], player["name"]) for player in players),
-        Options(),
-        rules_version,
-        tournament,
-        table,
-        tuple(Tag(tag["name"], tag["value"]) for tag in tags),
-    )
 
 
 def _pieces(start: int | None, limit: int, *, first: int, last: int, is_backwards: bool) -> Iterator[tuple[int, int]]:
@@ -377,7 +313,8 @@ def _pieces(start: int | None, limit: int, *, first: int, last: int, is_backward
             size = min(size * 4, PIECE_MAX)
 
 
-def _check_whole(numbers: list[int], low: int, high: int) -> None:
+def _check_whole(numbers: list[int], low: int, high: int, *, is_backwards: bool = False) -> None:
     """Raise Corrupt where a range without gaps has one."""
-    if len(numbers) != high - low + 1 or numbers[0] != low or numbers[-1] != high:
+    first, last = (high, low) if is_backwards else (low, high)
+    if len(numbers) != high - low + 1 or numbers[0] != first or numbers[-1] != last:
         raise Corrupt(Code.RECORD_DAMAGED, rule="evidence", problem="a gap in the log", first=low, last=high)

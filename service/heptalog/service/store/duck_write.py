@@ -1,29 +1,30 @@
 """How one commit is written: columns, never rows, into the tables of `migrations/0001_log.sql`.
 
 What the columns beside a record say is in `kept`, for here and for whoever holds them against the record. Events go in
-as numpy arrays, the fastest way there is from a hundred on; the few rows of the other tables as lists.
-Columns hold no None, because the engine guesses a column's type from some of its values: what is absent is 0, -1 or
-empty here, and becomes NULL in the statement.
+as an Arrow batch (`duck_incoming`), the fastest way there is at any size; the few rows of the other tables as lists.
+Those hold no None, because the engine guesses a column's type from some of its values: what is absent is 0 or empty
+here, and becomes NULL in the statement.
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Final
+from itertools import chain
+from typing import Final
 
 import duckdb
 import numpy as np
 from msgspec import Struct
-from numpy.typing import NDArray
 
-from heptalog.service.store import Batch, Checkpoint, Ending, Entry, Refusal, TreeHead
-from heptalog.service.store.kept import EVENT_COLUMNS, ending_columns, event_columns, game_columns
+from heptalog.service.store import Batch, Checkpoint, Ending, Refusal, TreeHead
+from heptalog.service.store.duck_incoming import Incoming
+from heptalog.service.store.kept import Columns, ending_columns, event_columns, game_columns
 from heptalog.service.store.void import Void
+from heptalog.service.store.whole import WholeGame
 
 _EVENTS: Final = """
     INSERT INTO log.events
-    SELECT position, game_number, sequence, kind, nullif(seat, -1), nullif(event_id, ''),
-        make_timestamptz(nullif(occurred_at, 0)), make_timestamptz(nullif(recorded_at, 0)),
-        nullif(recorded_by, ''), event
-    FROM batch
+    SELECT position, game_number, sequence, kind, seat, event_id, make_timestamptz(occurred_at),
+        make_timestamptz(recorded_at), recorded_by, event
+    FROM incoming
 """
 _GAMES: Final = """
     INSERT INTO log.games
@@ -55,16 +56,6 @@ _REFUSALS: Final = """
 """
 
 
-# What stands in place of an absent value, and how a column is handed over.
-_FORMS: Final[dict[str, tuple[Any, Any]]] = {
-    "sequence": (None, np.int64),
-    "kind": (None, object),
-    "seat": (-1, np.int64),
-    "event_id": ("", object),
-    "occurred_at": (0, np.int64),
-    "recorded_at": (0, np.int64),
-    "recorded_by": ("", object),
-}
 _CHECKPOINTS: Final = "INSERT INTO log.checkpoints VALUES (?, ?, ?, make_timestamptz(?::BIGINT))"
 _INCIDENT: Final = "INSERT INTO log.incidents VALUES (make_timestamptz(?::BIGINT), ?, ?, ?, ?, ?, ?, ?, ?)"
 
@@ -77,22 +68,49 @@ class Accepted(Struct, frozen=True):
     position: int  # of its first event
 
 
+class Numbered(Struct, frozen=True):
+    """A whole game, and what it is given: numbers from 1."""
+
+    game: WholeGame
+    number: int
+    position: int  # of its first event
+
+
 def write(
     connection: duckdb.DuckDBPyConnection,
+    incoming: Incoming,
     accepted: Sequence[Accepted],
     refusals: Sequence[Refusal],
     refusal_number: int,
 ) -> None:
     """Insert all of this, in the transaction of the caller; the refusals are numbered from `refusal_number` on."""
     if accepted:
-        _write_events(connection, accepted)
+        _write_events(connection, incoming, accepted)
     _write_rows(connection, _GAMES, (_game_row(item) for item in accepted if item.batch.entries[0].event.sequence == 0))
     _write_rows(connection, _ENDINGS, (row for item in accepted if item.batch.endings for row in _ending_rows(item)))
-    _write_rows(
-        connection,
-        _REFUSALS,
-        (_refusal_row(refusal, number) for number, refusal in enumerate(refusals, refusal_number)),
-    )
+    _write_refusals(connection, refusals, refusal_number)
+
+
+def write_games(
+    connection: duckdb.DuckDBPyConnection,
+    incoming: Incoming,
+    games: Sequence[Numbered],
+    refusals: Sequence[Refusal],
+    refusal_number: int,
+) -> None:
+    """Insert whole games and refusals, in the transaction of the caller."""
+    if games:
+        columns = [
+            list(chain.from_iterable(parts)) for parts in zip(*(item.game.columns for item in games), strict=True)
+        ]
+        records = [record for item in games for record in item.game.records]
+        numbers = np.repeat([item.number for item in games], [len(item.game.records) for item in games])
+        with incoming.held(games[0].position, numbers, columns, records):
+            connection.execute(_EVENTS)
+    _write_rows(connection, _GAMES, (_numbered_game(item.number, item.game.game) for item in games))
+    endings = ((item.number, row) for item in games for row in item.game.endings)
+    _write_rows(connection, _ENDINGS, (_numbered_ending(*ending) for ending in endings))
+    _write_refusals(connection, refusals, refusal_number)
 
 
 def write_derived(connection: duckdb.DuckDBPyConnection, endings: Iterable[tuple[str, Ending, int]]) -> None:
@@ -115,32 +133,12 @@ def write_incident(
     connection.execute(_INCIDENT, row)
 
 
-def _write_events(connection: duckdb.DuckDBPyConnection, accepted: Sequence[Accepted]) -> None:
+def _write_events(connection: duckdb.DuckDBPyConnection, incoming: Incoming, accepted: Sequence[Accepted]) -> None:
     entries = [entry for item in accepted for entry in item.batch.entries]
-    first = accepted[0].position
-    numbers = [item.game_number for item in accepted]
-    counts = [len(item.batch.entries) for item in accepted]
-    connection.register("batch", _event_columns(entries, first, np.repeat(numbers, counts)))
-    try:
-        connection.execute(_EVENTS)
-    finally:
-        connection.unregister("batch")
-
-
-def _event_columns(entries: list[Entry], position: int, game_numbers: NDArray[np.int64]) -> dict[str, Any]:
     columns = zip(*(event_columns(entry.event) for entry in entries), strict=True)
-    return {
-        "position": np.arange(position, position + len(entries)),
-        "game_number": game_numbers,
-        **{name: _array(name, column) for name, column in zip(EVENT_COLUMNS, columns, strict=True)},
-        "event": np.array([entry.record for entry in entries], dtype=object),
-    }
-
-
-def _array(name: str, column: tuple[Any, ...]) -> NDArray[Any]:
-    """A column without None."""
-    absent, kind = _FORMS[name]
-    return np.array([absent if value is None else value for value in column], dtype=kind)
+    numbers = np.repeat([item.game_number for item in accepted], [len(item.batch.entries) for item in accepted])
+    with incoming.held(accepted[0].position, numbers, columns, [entry.record for entry in entries]):
+        connection.execute(_EVENTS)
 
 
 def _write_rows(connection: duckdb.DuckDBPyConnection, statement: str, rows: Iterable[tuple[object, ...]]) -> None:
@@ -149,21 +147,32 @@ def _write_rows(connection: duckdb.DuckDBPyConnection, statement: str, rows: Ite
         connection.execute(statement, columns)
 
 
+def _write_refusals(connection: duckdb.DuckDBPyConnection, refusals: Sequence[Refusal], first: int) -> None:
+    rows = (_refusal_row(refusal, number) for number, refusal in enumerate(refusals, first))
+    _write_rows(connection, _REFUSALS, rows)
+
+
 def _game_row(item: Accepted) -> tuple[object, ...]:
     first = item.batch.entries[0]
-    game_id, ruleset, version, tournament, table, players, options, tags, created_at, *rest = game_columns(
-        first.event, first.record
-    )
+    return _numbered_game(item.game_number, game_columns(first.event, first.record))
+
+
+def _numbered_game(number: int, columns: Columns) -> tuple[object, ...]:
+    game_id, ruleset, version, tournament, table, players, options, tags, created_at, *rest = columns
     absent = (tournament or "", table or "")
-    return (item.game_number, game_id, ruleset, version, *absent, players, options, tags, created_at or 0, *rest)
+    return (number, game_id, ruleset, version, *absent, players, options, tags, created_at or 0, *rest)
 
 
 def _ending_rows(item: Accepted) -> Iterable[tuple[object, ...]]:
     first = item.batch.expected + 1
     for ending in item.batch.endings:
         event = item.batch.entries[ending.sequence - first].event
-        *columns, recorded_at = ending_columns(ending, event.recorded_at)
-        yield (item.game_number, *columns, recorded_at or 0)
+        yield _numbered_ending(item.game_number, ending_columns(ending, event.recorded_at))
+
+
+def _numbered_ending(number: int, columns: Columns) -> tuple[object, ...]:
+    *others, recorded_at = columns
+    return (number, *others, recorded_at or 0)
 
 
 def _refusal_row(refusal: Refusal, number: int) -> tuple[object, ...]:

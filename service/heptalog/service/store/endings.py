@@ -10,10 +10,13 @@ from heptalog.service.store import Ending, Status
 def endings_of(fold: Fold) -> Iterator[Ending]:
     """Every change of a game's status, in sequence."""
     before: State | None = None
+    was_over = False
     for sequence, state in enumerate(fold.states):
-        if ending := ending_between(before, state, sequence):
+        over = state.over
+        # While a game goes on there is nothing to compare.
+        if (over or was_over) and (ending := ending_between(before, state, sequence)):
             yield ending
-        before = state
+        before, was_over = state, over
 
 
 def ending_between(before: State | None, after: State, sequence: int) -> Ending | None:

@@ -24,6 +24,8 @@ from heptalog.service.store.opening import Guard, in_doubt
 STORAGE_VERSION: Final = "v1.5.0"
 # A checkpoint holds up commits for about 0.2 seconds per 16 MB; a smaller threshold costs throughput.
 CHECKPOINT_THRESHOLD: Final = "32MB"
+# What is read and written stays in memory up to here; left to the engine it would be most of what the machine has.
+MEMORY_BYTES: Final = 1 << 30
 
 NOT_UTF8: Final = "the engine takes only files whose names are UTF-8"
 # The name of the database in every connection. Left to the engine it would be that of the file, and in a file named
@@ -37,6 +39,7 @@ _SETTINGS: Final[dict[str, str | bool | int | float | list[str]]] = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
     "checkpoint_threshold": CHECKPOINT_THRESHOLD,
+    "memory_limit": f"{MEMORY_BYTES}B",
     # A misspelt table must be an error, not a Python variable of that name.
     "python_enable_replacements": "false",
 }
