@@ -7,25 +7,19 @@ endure: cross joins, sorts, windows, aggregates, and functions that eat memory a
 
 import argparse
 import asyncio
-import shutil
-import signal
 import statistics
 import subprocess
 import sys
-import tempfile
-import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from itertools import count, cycle
-from pathlib import Path
+from collections.abc import Sequence
+from itertools import cycle
 from typing import Final
 
+from bench.appends import Shape, appended
 from bench.games import TABLES, recorded_games
+from bench.serving import served
 from heptalog.replay.errors import HeptalogError
-from heptalog.replay.events import Body, Event
-from heptalog.service.appends import Append
-from heptalog.service.client import AsyncClient, Client
-from heptalog.service.store import NO_GAME
+from heptalog.replay.events import Body
+from heptalog.service.client import Client
 
 CALLERS: Final = 64
 BATCH_SIZE: Final = 100
@@ -88,9 +82,10 @@ def measured(
     way: str, games: Sequence[Sequence[Body]], size: int, callers: int, seconds: float
 ) -> tuple[list[float], int]:
     """How long each append took, ascending, and how many heavy questions came to an end meanwhile."""
-    with served(*WAYS[way]) as target:
+    shape = Shape(way, events=size, callers=callers)
+    with served(*WAYS[way]) as (target, _):
         if "heavy" not in way:
-            return asyncio.run(appended(target, games, size, callers, seconds)), 0
+            return sorted(asyncio.run(appended(target, shape, games, seconds))), 0
         command = [sys.executable, "-m", "bench.queries", "--asking", target, "--first"]
         # As many at a time as the server takes.
         asking = [
@@ -100,54 +95,10 @@ def measured(
         for one in asking:
             assert one.stdout is not None
             one.stdout.readline()
-        times = asyncio.run(appended(target, games, size, callers, seconds))
+        times = sorted(asyncio.run(appended(target, shape, games, seconds)))
         for one in asking:
             one.kill()
         return times, sum(len(one.communicate()[0].splitlines()) for one in asking)
-
-
-@contextmanager
-def served(*options: str) -> Iterator[str]:
-    """A server of its own over a new database."""
-    folder = Path(tempfile.mkdtemp(prefix="heptalog-bench-", dir=Path.cwd()))
-    command = [sys.executable, "-m", "heptalog.cli", "serve", str(folder / "log.duckdb"), "--port", "0", *options]
-    server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-    try:
-        assert server.stdout is not None
-        yield server.stdout.readline().split()[-1]
-    finally:
-        server.send_signal(signal.SIGINT)
-        server.wait()
-        shutil.rmtree(folder)
-
-
-async def appended(
-    target: str, games: Sequence[Sequence[Body]], size: int, callers: int, seconds: float
-) -> list[float]:
-    """Append from so many callers for so long."""
-    numbers = count()
-    times: list[float] = []
-    async with AsyncClient(target, timeout=60.0) as client:
-        end = time.perf_counter() + seconds
-
-        async def call() -> None:
-            while True:
-                number = next(numbers)
-                game = games[number % len(games)]
-                for first in range(0, len(game), size):
-                    events = tuple(
-                        Event(0, body, event_id=f"{number}-{first + at}")
-                        for at, body in enumerate(game[first : first + size])
-                    )
-                    begin = time.perf_counter()
-                    if begin >= end:
-                        return
-                    await client.append(Append(f"game-{number}", first - 1 if first else NO_GAME, events))
-                    if len(events) == size:
-                        times.append(time.perf_counter() - begin)
-
-        await asyncio.gather(*(call() for _ in range(callers)))
-    return sorted(times)
 
 
 def ask(target: str, first: int) -> None:

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from heptalog.service.store.duck import DuckStore
+from heptalog.service.store.memory import MemoryStore
+from tests.service.asking import check_record
 from tests.service.backing import grow
 from tests.service.querying import settings
 from tests.support.documents import BLOCKS, ROOT, with_block
@@ -34,7 +36,7 @@ def test_links_lead_somewhere(path: Path) -> None:
 
 
 def test_asking_from_python_is_as_it_is_shown(tmp_path: Path) -> None:
-    (example,) = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "service.md").read_text(), re.DOTALL)
+    _, example = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "service.md").read_text(), re.DOTALL)
     printed = StringIO()
     path = tmp_path / "games.duckdb"
     with Service(DuckStore(path), settings=settings(path)) as service, redirect_stdout(printed):
@@ -46,6 +48,15 @@ def test_asking_from_python_is_as_it_is_shown(tmp_path: Path) -> None:
     assert len(frame) > 3
     assert frame[0].split() == ["ruleset", "games"]
     assert f"{position} of {position}" in frame
+
+
+def test_appending_on_a_stream_is_as_it_is_shown() -> None:
+    example, _ = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "service.md").read_text(), re.DOTALL)
+    printed = StringIO()
+    with Service(MemoryStore()) as service, redirect_stdout(printed):
+        exec(compile(example.replace("127.0.0.1:7777", service.target), "service.md", "exec"), {})
+        check_record(service.store, "streamed", 100)
+    assert printed.getvalue() == "99\n"
 
 
 def test_the_example_of_the_readme_runs(tmp_path: Path) -> None:

@@ -162,12 +162,16 @@ def _appends() -> Iterator[log_pb2.AppendEventsRequest]:
             bare = tuple(
                 replace(event, body=unsealed(event.body), recorded_at=0, previous_hash=b"", hash=b"") for event in game
             )
-            yield append_request(Append(game[0].game_id, NO_GAME, tuple(game), is_imported=True))
-            yield append_request(Append(f"new-{game[0].game_id}", NO_GAME, _in("new-", bare)))
+            yield _append(Append(game[0].game_id, NO_GAME, tuple(game), is_imported=True))
+            yield _append(Append(f"new-{game[0].game_id}", NO_GAME, _in("new-", bare)))
             if seed == 1:
                 going = tuple(replace(event, game_id=f"game-{rules.key}") for event in bare[20:])
-                yield append_request(Append(f"game-{rules.key}", 19, going[:1]))
-                yield append_request(Append(f"game-{rules.key}", 19, going))
+                yield _append(Append(f"game-{rules.key}", 19, going[:1]))
+                yield _append(Append(f"game-{rules.key}", 19, going))
+
+
+def _append(append: Append) -> log_pb2.AppendEventsRequest:
+    return log_pb2.AppendEventsRequest.FromString(append_request(append).SerializeToString())
 
 
 def _in(prefix: str, events: Sequence[Any]) -> tuple[Any, ...]:

@@ -52,7 +52,7 @@ def tables_of(service: Service) -> Tables:
 
 def settings(database: object = "", **given: Any) -> Settings:
     """Settings for a server that shares its machine with other tests."""
-    patient = {"tables_seconds": WAIT_SECONDS, "tables_niceness": 0, "query_niceness": 0}
+    patient = {"tables_seconds": WAIT_SECONDS, "query_seconds": WAIT_SECONDS, "tables_niceness": 0, "query_niceness": 0}
     return Settings(str(database), **(patient | given))
 
 

@@ -36,14 +36,14 @@ def health_of(service: Service, name: str = "heptalog.v1.LogService") -> Any:
 def broken_by_a_bug(service: Service, monkeypatch: pytest.MonkeyPatch) -> list[Future[Receipt]]:
     """A bug outside of any append while one is being written, one is half answered, and others wait."""
 
-    def settle(group: list[Any], results: object) -> None:
-        group[0].future.set_result(None)
+    def settle(group: Any, results: object) -> None:
+        group.jobs[0].future.set_result(None)
         raise ZeroDivisionError
 
     with service.store.held() as hold:
         futures = [service.app.writer.submit(Append("game", 0, (remark("a"),)))]
         hold.wait_until_reached()
-        monkeypatch.setattr(service.app.writer, "_settle", settle)
+        monkeypatch.setattr(service.app.writer._groups, "settle", settle)
         futures += [service.app.writer.submit(Append("game", at, (remark(f"b{at}"),))) for at in (1, 2, 3)]
         assert futures[2].cancel()
     return futures

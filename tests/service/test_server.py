@@ -61,7 +61,7 @@ def test_reflection_describes_the_services(service: Service) -> None:
     assert set(NAMES[1:]) < set(database.get_services())
     pool = DescriptorPool(database)
     log = pool.FindServiceByName("heptalog.v1.LogService")
-    assert {method.name for method in log.methods} == {"AppendEvents", "ReadEvents"}
+    assert {method.name for method in log.methods} == {"AppendEvents", "AppendStream", "ReadEvents"}
     event = pool.FindMessageTypeByName("heptalog.v1.Event")
     assert event.fields_by_name["cards_dealt"].number == 30
 
@@ -125,9 +125,9 @@ def test_a_drain_says_not_serving_answers_what_is_queued_and_takes_no_more(each_
 
 def wait_until_queued(service: Service) -> None:
     """Wait until an append stands in the writer's queue."""
-    jobs = service.app.writer._jobs
-    with jobs.not_empty:
-        assert jobs.not_empty.wait_for(lambda: bool(jobs.queue), WAIT_SECONDS)
+    waiting = service.app.writer._waiting
+    with waiting.changed:
+        assert waiting.changed.wait_for(lambda: waiting.count > 0, WAIT_SECONDS)
 
 
 def test_a_stream_that_outlives_the_drain_is_unavailable(service: Service) -> None:

@@ -50,7 +50,7 @@ async def ask(questions: Questions, question: Question) -> None:
 
 def questions_of(doubtful: Any) -> Questions:
     # Its clock stands still: only a word that does not come takes time.
-    return Questions(MemoryStore(), doubtful, doubtful, settings(queries_max=2), clock=lambda: 0.0)
+    return Questions(MemoryStore(), doubtful, doubtful, settings(queries_max=2, query_seconds=30.0), clock=lambda: 0.0)
 
 
 async def until_doubted(doubtful: Doubtful, count: int) -> None:

@@ -230,6 +230,13 @@ def test_tables_of_another_log_are_begun_anew(
     assert f"the tables are made anew: {reason}" in capfd.readouterr().err
 
 
+@pytest.fixture
+def soon_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two failures are enough to say so: on a busy machine a third start may take longer than a question waits."""
+    monkeypatch.setattr("heptalog.service.tables.keeper.FAILURES_MAX", 2)
+
+
+@pytest.mark.usefixtures("soon_told")
 def test_where_no_folder_can_be_made_a_question_fails_and_nothing_else(path: Path) -> None:
     folder_of(path).write_text("not a folder")
     with Service(DuckStore(path), settings=settings(path)) as service:
@@ -242,6 +249,7 @@ def test_where_no_folder_can_be_made_a_question_fails_and_nothing_else(path: Pat
         assert answers(service)
 
 
+@pytest.mark.usefixtures("soon_told")
 def test_a_full_disk_fails_questions_and_nothing_else(path: Path) -> None:
     if reason := why_not(path.parent):
         pytest.skip(reason)

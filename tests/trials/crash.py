@@ -50,6 +50,8 @@ class Trial:
         self._database = database
         self._random = Random(f"crash {seed}")
         self._tables = [Table(f"table-{number}", self.ledger, seed=seed) for number in range(3 * clients)]
+        for table in self._tables[1::2]:
+            table.is_streamed = True
         self._clients = clients
         self._waiting: list[Moment] = []
         self._signing = signing(database.parent)

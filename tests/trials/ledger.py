@@ -28,11 +28,11 @@ class Place(NamedTuple):
 
 
 class Sent:
-    """One game: its events, the batch that is on its way, and what was acknowledged or found of it."""
+    """One game: its events, the batches in which they were sent, and what was acknowledged or found of it."""
 
     def __init__(self) -> None:
         self.events: list[Event] = []
-        self.batch_start = 0  # of the batch that was sent last
+        self.bounds = {0}  # of the batches: how many events came before one, or with it
         self.acknowledged: list[Place] = []
         self.found: list[Place] = []
         self.counted = 0  # of what was found, whether it had its receipt
@@ -88,7 +88,7 @@ class Ledger:
             start = append.expected + 1
             if start == len(game.events):
                 game.events += append.events
-            game.batch_start = start
+            game.bounds |= {start, start + len(append.events)}
 
     def acknowledges(self, append: Append, receipt: Receipt) -> None:
         """The log has said that a batch is on disk."""
@@ -201,8 +201,8 @@ class Ledger:
         for sequence, (told, there) in enumerate(zip(game.acknowledged, game.found, strict=False)):
             if told.position != there.position or told.hash not in (b"", there.hash):
                 self._wrong("contradicted", f"{game_id} {sequence}: acknowledged at {told.position}, {there.position}")
-        if game.batch_start < len(game.found) < len(game.events):
-            self._wrong("partial", f"{game_id} {game.batch_start}: {len(game.found)} of {len(game.events)}")
+        if len(game.found) < len(game.events) and len(game.found) not in game.bounds:
+            self._wrong("partial", f"{game_id}: {len(game.found)} of {len(game.events)}, and no batch ends there")
 
     def _place(self, game_id: str, sequence: int, place: Place) -> None:
         game = self.games[game_id]

@@ -1,10 +1,13 @@
 """Tables that play against a server: random legal games, event by event or in batches, each event with its own id.
 
-A table that is not answered sends the very same again when there is a server again, and only then goes on.
+A table that is not answered sends the very same again when there is a server again, and only then goes on. Some have
+one append on its way at a time, some have many, on a stream.
 """
 
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from random import Random
 from threading import Event as Flag
 from threading import Thread
@@ -13,8 +16,8 @@ from typing import Final
 from heptalog.replay.errors import Code, HeptalogError, Refused, Unavailable
 from heptalog.replay.events import Event
 from heptalog.replay.registry import GAMES
-from heptalog.service.appends import Append
-from heptalog.service.client import Client
+from heptalog.service.appends import Append, Receipt
+from heptalog.service.client import AppendStream, Client
 from heptalog.service.client.calls import Retries
 from tests.support.play import play
 from tests.trials.ledger import Ledger
@@ -22,6 +25,7 @@ from tests.trials.ledger import Ledger
 GAMES_AT_ONCE: Final = 3
 CALL_SECONDS: Final = 30.0
 _FOUL_CHANCE: Final = 0.03
+_ON_THEIR_WAY_MAX: Final = 40  # appends of one stream
 _LENGTH_MAX: Final = 400
 # Without an answer nothing is known: not whether it is recorded, and not that it is not.
 _UNANSWERED: Final = frozenset(
@@ -51,6 +55,8 @@ class Table:
         self._games: list[tuple[str, list[Event]]] = []
         self._game_count = 0
         self._pending: Append | None = None
+        self.is_streamed = False
+        self._unanswered: list[Append] = []  # of a stream
         self._expected: dict[str, int] = {}
         self.refused_by: Unavailable | None = None  # what the server said when it took nothing more
         self.answered: Callable[[], None] = lambda: None
@@ -81,6 +87,52 @@ class Table:
             self._expected[append.game_id] = receipt.head.sequence
             self._pending = None
             self.answered()
+
+    def play_streamed(self, client: Client, stopping: Flag) -> None:
+        """The same on a stream: what has no answer at its end is sent again, in order, on the next one."""
+        again, self._unanswered = self._unanswered, []
+        waiting: deque[tuple[Append, Future[Receipt]]] = deque()
+        try:
+            with client.stream() as stream:
+                while not stopping.is_set() or again:
+                    append = again.pop(0) if again else self._next()
+                    self._ledger.sends(append)
+                    self._expected[append.game_id] = append.expected + len(append.events)
+                    # Kept before it is on its way: whatever happens then, it is sent again.
+                    self._unanswered.append(append)
+                    if append.expected >= 0 and self._random.random() < _FOUL_CHANCE:
+                        self._stream_foul(stream, append)
+                    waiting.append((append, stream.append(append)))
+                    while waiting and (waiting[0][1].done() or len(waiting) >= _ON_THEIR_WAY_MAX):
+                        self._hear(*waiting.popleft())
+            while waiting:
+                self._hear(*waiting.popleft())
+        except Unavailable as error:
+            self.refused_by = error
+            if error.code not in _UNANSWERED:
+                self._ledger.wrong("contradicted", f"{self._name}: {error}")
+        except HeptalogError as error:
+            self._ledger.wrong("contradicted", f"{self._name}: {error}")
+        finally:
+            # Those that were not even tried again are to be sent behind them.
+            self._unanswered += again
+
+    def _hear(self, append: Append, future: "Future[Receipt]") -> None:
+        receipt = future.result(CALL_SECONDS * 2)
+        self._ledger.acknowledges(append, receipt)
+        self._unanswered.remove(append)
+        self.answered()
+
+    def _stream_foul(self, stream: AppendStream, append: Append) -> None:
+        event_id = f"foul-{append.game_id}-{append.expected + 1}-{self._random.randrange(10**9)}"
+        event = Event(0, self._ledger.games[append.game_id].events[0].body, event_id=event_id)
+        foul = stream.append(Append(append.game_id, append.expected, (event,)))
+
+        def hear(told: "Future[Receipt]") -> None:
+            if isinstance(told.exception(), Refused):
+                self._ledger.refuses(event_id)
+
+        foul.add_done_callback(hear)
 
     def _next(self) -> Append:
         """The next batch of one of the games; most are of one event, as at a table."""
@@ -128,7 +180,12 @@ class Playing:
         self.stopping = Flag()
         self._clients = [Client(target, timeout=CALL_SECONDS, retries=Retries(attempts=1)) for _ in tables]
         self._threads = [
-            Thread(target=table.play, args=(client, self.stopping), name="table", daemon=True)
+            Thread(
+                target=table.play_streamed if table.is_streamed else table.play,
+                args=(client, self.stopping),
+                name="table",
+                daemon=True,
+            )
             for table, client in zip(tables, self._clients, strict=True)
         ]
         for thread in self._threads:

@@ -13,7 +13,7 @@ import grpc
 from google.protobuf.message import Message
 
 from heptalog.replay.errors import Code, HeptalogError, Unavailable
-from heptalog.service.status import message_of, status_code, trailers_of
+from heptalog.service.status import INTERNAL, message_of, status_code, trailers_of
 from heptalog.service.strict import check_request
 
 # Methods keep the names of their parameters, which are part of what a servicer promises.
@@ -70,7 +70,7 @@ async def _fail(context: Context) -> NoReturn:
     if context.done():
         raise
     _log.exception("a call failed")
-    await context.abort(grpc.StatusCode.INTERNAL, "internal error")
+    await context.abort(grpc.StatusCode.INTERNAL, INTERNAL)
     raise AssertionError("abort does not return")
 
 

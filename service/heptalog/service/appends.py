@@ -7,7 +7,7 @@ from heptalog.replay.events import Event
 from heptalog.service.store import Head
 
 
-class Append(Struct, frozen=True):
+class Append(Struct, frozen=True, gc=False):
     """What a caller asks to record: events of one game, after the sequence it believes to be the last."""
 
     game_id: str
@@ -17,7 +17,7 @@ class Append(Struct, frozen=True):
     is_imported: bool = False
 
 
-class Receipt(Struct, frozen=True):
+class Receipt(Struct, frozen=True, gc=False):
     """What a caller gets once it is durable."""
 
     game_id: str

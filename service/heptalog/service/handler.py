@@ -1,8 +1,8 @@
 """Appending, as a use case: load, recognise a retry, compare heads, check the rules, seal, chain. Knows no gRPC.
 
 The handler runs in the one writer and may run ahead of the disk: what it has prepared is in its live games before it
-is durable, so that the next append in the same commit can stand on it. `settle` makes it visible after the commit,
-`forget` drops the games of a commit that failed.
+is durable, so that the next append, in the same commit or the next, can stand on it. `settle` makes it visible after
+the commit, `forget` drops the games of a commit that failed.
 """
 
 import re
@@ -11,7 +11,6 @@ from itertools import groupby
 from typing import Final
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from heptalog.replay import codec
 from heptalog.replay.errors import Code, Conflict, Corrupt, HeptalogError, Malformed, NotFound, Redacted, Refused
@@ -35,7 +34,7 @@ from heptalog.service.store.endings import ending_between
 _ID: Final = re.compile(r"[^\s\x00-\x1f\x7f]+")
 
 
-class Prepared(Struct, frozen=True):
+class Prepared(Struct, frozen=True, gc=False):
     """An append that is ready for the disk; `batch` is absent where all of it is there already."""
 
     game: LiveGame
@@ -54,14 +53,24 @@ class Handler:
     def prepare(self, append: Append) -> Prepared:
         """Check an append and run ahead with it. Raises what is wrong, and then nothing has changed."""
         check_shape(append)
-        try:
-            return self._prepared(append)
-        except Conflict:
-            if not self._is_behind(append.game_id):
-                raise
-        # Another writer has been here since: what it has recorded is what to compare with.
-        self._live.forget(append.game_id)
-        return self._prepared(append)
+        game = self._game(append.game_id)
+        if game is not None and (known := _known_sequences(append, game)):
+            return Prepared(game, known)
+        _check_expected(append, game)
+        game, entries, endings = self._entries(append, game)
+        batch = Batch(append.game_id, append.expected, tuple(entries), tuple(endings))
+        return Prepared(game, tuple(range(append.expected + 1, game.fold.sequence + 1)), batch)
+
+    def is_behind(self, game_id: str) -> bool:
+        """Whether another writer has been here: the log has another head than the live game believes to be durable.
+
+        Only while no commit is on its way.
+        """
+        game = self._live.find(game_id)
+        if game is None or game.durable == NO_GAME:
+            return False
+        head = self._store.head(game_id)
+        return head is not None and (head.sequence, head.hash) != (game.durable, game.hash_at(game.durable))
 
     def recognise(self, append: Append) -> Prepared | None:
         """What was prepared met a conflict, and its game is forgotten: is all of it what another writer has recorded?
@@ -108,35 +117,18 @@ class Handler:
             content=codec.content_of(asked),
         )
 
-    def _prepared(self, append: Append) -> Prepared:
-        game = self._game(append.game_id)
-        if game is not None and (known := _known_sequences(append, game)):
-            return Prepared(game, known)
-        _check_expected(append, game)
-        game, entries, endings = self._entries(append, game)
-        batch = Batch(append.game_id, append.expected, tuple(entries), tuple(endings))
-        return Prepared(game, tuple(entry.event.sequence for entry in entries), batch)
-
     def _game(self, game_id: str) -> LiveGame | None:
         game = self._live.find(game_id)
         if game is None and (game := load(self._store, game_id)) is not None:
             self._live.keep(game)
         return game
 
-    def _is_behind(self, game_id: str) -> bool:
-        """Whether the log has another head than the live game believes to be durable."""
-        game = self._live.find(game_id)
-        if game is None or game.durable == NO_GAME:
-            return False
-        head = self._store.head(game_id)
-        return head is not None and (head.sequence, head.hash) != (game.durable, game.hash_at(game.durable))
-
     def _entries(self, append: Append, game: LiveGame | None) -> tuple[LiveGame, list[Entry], list[Ending]]:
         """Run ahead event by event; where one is wrong, take back the ones before it too."""
         entries: list[Entry] = []
         endings: list[Ending] = []
+        before, was_over = (None, False) if game is None else (game.fold.state, game.fold.state.over)
         for index, sent in enumerate(append.events):
-            before = None if game is None else game.fold.state
             try:
                 event = self._completed(append, index, sent)
                 game, entry = _advanced(game, event, sent, is_imported=append.is_imported)
@@ -148,23 +140,27 @@ class Handler:
                     error.facts["game_id"] = append.game_id
                 raise placed(error, index) from error
             entries.append(entry)
-            if ending := ending_between(before, game.fold.state, event.sequence):
+            state = game.fold.state
+            over = state.over
+            # While a game goes on there is nothing to compare.
+            if (over or was_over) and (ending := ending_between(before, state, event.sequence)):
                 endings.append(ending)
+            before, was_over = state, over
         assert game is not None, "an append has at least one event"
         self._live.keep(game)
         return game, entries, endings
 
     def _completed(self, append: Append, index: int, sent: Event) -> Event:
         """The event as it will be recorded, but for its links."""
-        return replace(
-            sent,
-            body=sealed(sent.body, self._surroundings.salts),
-            game_id=append.game_id,
-            sequence=append.expected + 1 + index,
-            event_id=sent.event_id or self._surroundings.new_id(),
-            recorded_at=sent.recorded_at or self._surroundings.clock(),
-            previous_hash=b"",
-            hash=b"",
+        body = sent.body
+        return Event(
+            append.expected + 1 + index,
+            sealed(body, self._surroundings.salts) if body.sealed else body,
+            append.game_id,
+            sent.event_id or self._surroundings.new_id(),
+            sent.occurred_at,
+            sent.recorded_at or self._surroundings.clock(),
+            sent.recorded_by,
         )
 
 
@@ -195,11 +191,16 @@ def _check_event(append: Append, index: int, event: Event) -> None:
         raise Malformed(Code.FIELD_INVALID, rule="api", field="sequence", problem="not the one that comes next")
     if len(event.recorded_by) > ID_LENGTH_MAX:
         raise Malformed(Code.FIELD_INVALID, rule="api", field="recorded_by", problem=f"over {ID_LENGTH_MAX} characters")
-    if not append.is_imported:
+    if not append.is_imported and (event.recorded_at or event.previous_hash or event.hash):
         for field in ("recorded_at", "previous_hash", "hash"):
             if getattr(event, field):
                 problem = "the server's to fill in, unless the events are imported"
                 raise Malformed(Code.FIELD_INVALID, rule="api", field=field, problem=problem)
+    if event.body.sealed:
+        _check_sealed(event)
+
+
+def _check_sealed(event: Event) -> None:
     try:
         check_seals(event.body)
         check_whole(event.body)

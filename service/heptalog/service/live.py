@@ -1,7 +1,7 @@
 """Games that are being played, kept ready: their folded states, their records and the ids they know.
 
-Only the writer changes a live game. It may run ahead of the disk within one commit; readers look at no state past
-`durable`, and every state there is frozen, so they need no lock.
+Only the writer changes a live game. It may run ahead of the disk; readers look at no state past `durable`, and every
+state there is frozen, so they need no lock.
 """
 
 from collections import OrderedDict
@@ -32,6 +32,11 @@ class LiveGame:
     def head_hash(self) -> bytes:
         """The hash of the last event, durable or not."""
         return self.hash_at(-1)
+
+    @property
+    def is_ahead(self) -> bool:
+        """Whether there are events that are not durable yet."""
+        return self.durable < len(self.records) - 1
 
     def hash_at(self, sequence: int) -> bytes:
         """The hash of an event."""
@@ -73,12 +78,15 @@ class LiveGames:
             self._games.pop(game_id, None)
 
     def shrink(self) -> None:
-        """Let go of the games not used for longest, until the rest fits. Not while a commit is on its way."""
+        """Let go of the games not used for longest, until the rest fits; a game that runs ahead of the disk stays."""
         with self._lock:
             total = sum(len(game.records) for game in self._games.values())
-            while total > self._events_max and len(self._games) > 1:
-                _, game = self._games.popitem(last=False)
-                total -= len(game.records)
+            for game in list(self._games.values())[:-1]:
+                if total <= self._events_max:
+                    return
+                if not game.is_ahead:
+                    del self._games[game.game_id]
+                    total -= len(game.records)
 
 
 def load(store: LogStore, game_id: str) -> LiveGame | None:

@@ -1,52 +1,71 @@
 """LogService: events in, events out. Each call decodes, asks, encodes."""
 
 import asyncio
-from collections.abc import AsyncGenerator
-from itertools import islice
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from types import MappingProxyType
 from typing import Final
 
-from google.protobuf.message import DecodeError
-
-from heptalog.replay.errors import Code, Corrupt, Malformed, NotFound
+from heptalog.replay.errors import Code, Malformed, NotFound
 from heptalog.service.answering import Context, Readers, answers, streams
-from heptalog.service.config import EVENTS_PER_READ
+from heptalog.service.appending.appender import Appender
+from heptalog.service.appending.reading import append_in
+from heptalog.service.appending.streaming import AppendStreams
+from heptalog.service.appends import Append
 from heptalog.service.queries import Queries
-from heptalog.service.store import LogStore, Records, Stored
-from heptalog.service.wire import append_of, appended_message, stored_message
-from heptalog.service.writer import Writer
+from heptalog.service.recorded import next_response
+from heptalog.service.store import LogStore, Records
+from heptalog.service.strict import Decoder, as_bytes
+from heptalog.service.wire import appended_message
 from heptalog.v1 import log_pb2, log_pb2_grpc
 
-_BATCH_BYTES: Final = 1 << 20
 _BACKWARDS: Final = log_pb2.ReadEventsRequest.DIRECTION_BACKWARDS
+# How this service reads its requests where that is not a message, and the methods that give bytes.
+DECODERS: Final[Mapping[str, Decoder]] = MappingProxyType({"AppendEvents": append_in, "AppendStream": as_bytes})
+WRITTEN: Final = frozenset({"AppendStream", "ReadEvents"})
 
 
 class LogServicer(log_pb2_grpc.LogServiceServicer):
     """Records events through the one writer, and reads them back from the store."""
 
-    def __init__(self, writer: Writer, store: LogStore, queries: Queries, readers: Readers) -> None:
-        self._writer = writer
+    def __init__(self, appender: Appender, store: LogStore, queries: Queries, readers: Readers) -> None:
+        self._appender = appender
+        self._append_streams = AppendStreams(appender)
         self._store = store
         self._queries = queries
         self._readers = readers
 
+    def drain(self) -> None:
+        """Take no more on the streams of those who append, and answer what was taken."""
+        self._append_streams.drain()
+
     @answers
-    async def AppendEvents(
-        self, request: log_pb2.AppendEventsRequest, context: Context
+    async def AppendEvents(  # type: ignore[override]  # its request is read already
+        self, request: Append, context: Context
     ) -> log_pb2.AppendEventsResponse:
-        receipt = await asyncio.wrap_future(self._writer.submit(append_of(request)))
-        return appended_message(receipt)
+        return appended_message(await self._appender.append(request))
+
+    @answers
+    async def AppendStream(  # type: ignore[override]  # it reads and writes where it is served
+        self, request_iterator: AsyncIterator[bytes], context: Context
+    ) -> None:
+        await self._append_streams.serve(context)
 
     @streams
-    async def ReadEvents(
+    async def ReadEvents(  # type: ignore[override]  # each is a ReadEventsResponse that is written already
         self, request: log_pb2.ReadEventsRequest, context: Context
-    ) -> AsyncGenerator[log_pb2.ReadEventsResponse, None]:
+    ) -> AsyncGenerator[bytes, None]:
         if request.direction not in log_pb2.ReadEventsRequest.Direction.values():
             raise Malformed(Code.FIELD_INVALID, rule="api", field="direction", problem=f"no value {request.direction}")
         records = await self._readers.run(lambda: self._records(request))
+        # One is read while the one before it is on its way.
+        reading = asyncio.create_task(self._readers.run(lambda: next_response(records)))
         try:
-            while batch := await self._readers.run(lambda: _next_batch(records)):
-                yield log_pb2.ReadEventsResponse(events=batch)
+            while response := await reading:
+                reading = asyncio.create_task(self._readers.run(lambda: next_response(records)))
+                yield response
         finally:
+            reading.cancel()
+            await asyncio.gather(reading, return_exceptions=True)
             # Nobody is reading any more, and letting go asks no disk.
             records.close()
 
@@ -60,23 +79,3 @@ class LogServicer(log_pb2_grpc.LogServiceServicer):
         if request.game_id:
             return self._store.read_game(request.game_id, start=start, limit=request.limit, is_backwards=is_backwards)
         return self._store.read_all(start=start, limit=request.limit, is_backwards=is_backwards)
-
-
-def _recorded(stored: Stored) -> log_pb2.RecordedEvent:
-    try:
-        return stored_message(stored)
-    except DecodeError as error:
-        facts = {"game_id": stored.game_id, "at_sequence": stored.sequence, "position": stored.position}
-        raise Corrupt(Code.RECORD_DAMAGED, rule="evidence", **facts) from error
-
-
-def _next_batch(records: Records) -> list[log_pb2.RecordedEvent]:
-    """The next message's worth of events, bounded in number and in bytes; empty at the end."""
-    batch: list[log_pb2.RecordedEvent] = []
-    size = 0
-    for stored in islice(records, EVENTS_PER_READ):
-        batch.append(_recorded(stored))
-        size += len(stored.record)
-        if size >= _BATCH_BYTES:
-            break
-    return batch

@@ -6,6 +6,7 @@ import signal
 import socket
 from collections.abc import Callable, Sequence
 from ipaddress import ip_address
+from typing import cast
 
 import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
@@ -15,14 +16,15 @@ from heptalog.replay.errors import Code, HeptalogError, NotFound, Unavailable
 from heptalog.replay.evidence.notes import VerifierKey
 from heptalog.service.admin import AdminServicer
 from heptalog.service.app import App
+from heptalog.service.appending.appender import Appender
 from heptalog.service.audit import AuditServicer
 from heptalog.service.config import MESSAGE_SIZE_MAX, Settings
 from heptalog.service.evidence.keys import Keyring
 from heptalog.service.games import GamesServicer
-from heptalog.service.log import LogServicer
+from heptalog.service.log import DECODERS, WRITTEN, LogServicer
 from heptalog.service.query import QueryServicer
 from heptalog.service.store.duck import DuckStore
-from heptalog.service.strict import Decoding
+from heptalog.service.strict import Registrar
 from heptalog.v1 import (
     admin_pb2,
     admin_pb2_grpc,
@@ -64,23 +66,27 @@ class Server:
                 ("grpc.http2.min_ping_interval_without_data_ms", 20_000),
                 ("grpc.keepalive_permit_without_calls", 1),
             ],
-            interceptors=(Decoding(),),
             maximum_concurrent_rpcs=settings.calls_max,
         )
+        self._log: LogServicer | None = None
         self._tasks: list[asyncio.Task[None]] = []
         self.port = 0
 
     async def start(self) -> int:
         """Listen, and give the port. Raises Unavailable where the port is in use."""
-        parts = (self._app.writer, self._app.store, self._app.queries, self._app.readers)
+        appender = Appender(self._app.writer, asyncio.get_running_loop())
+        parts = (appender, self._app.store, self._app.queries, self._app.readers)
+        strict = cast("grpc.aio.Server", Registrar(self._server))
         games = GamesServicer(*parts, self._app.surroundings.new_id)
-        games_pb2_grpc.add_GamesServiceServicer_to_server(games, self._server)
-        log_pb2_grpc.add_LogServiceServicer_to_server(LogServicer(*parts), self._server)
+        games_pb2_grpc.add_GamesServiceServicer_to_server(games, strict)
+        log = self._log = LogServicer(*parts)
+        log_registrar = cast("grpc.aio.Server", Registrar(self._server, DECODERS, WRITTEN))
+        log_pb2_grpc.add_LogServiceServicer_to_server(log, log_registrar)
         admin = AdminServicer(self._app.store, self._app.tables, self._app.readers)
-        admin_pb2_grpc.add_AdminServiceServicer_to_server(admin, self._server)
+        admin_pb2_grpc.add_AdminServiceServicer_to_server(admin, strict)
         query = QueryServicer(self._app.tables, self._app.readers)
-        query_pb2_grpc.add_QueryServiceServicer_to_server(query, self._server)
-        audit_pb2_grpc.add_AuditServiceServicer_to_server(AuditServicer(self._app), self._server)
+        query_pb2_grpc.add_QueryServiceServicer_to_server(query, strict)
+        audit_pb2_grpc.add_AuditServiceServicer_to_server(AuditServicer(self._app), strict)
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
         reflection.enable_server_reflection((*_NAMES, health.SERVICE_NAME, reflection.SERVICE_NAME), self._server)
         try:
@@ -99,6 +105,8 @@ class Server:
         for task in self._tasks:
             task.cancel()
         await self._health.enter_graceful_shutdown()
+        if self._log is not None:
+            self._log.drain()
         await self._server.stop(self._settings.grace_seconds)
         await asyncio.to_thread(self._app.close)
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -174,7 +182,7 @@ async def serve(
     Without keys no checkpoint is signed; only these witnesses may cosign one.
     """
     check_port(settings)
-    store = DuckStore(settings.database, reserve_bytes=settings.reserve_bytes)
+    store = DuckStore(settings.database, reserve_bytes=settings.reserve_bytes, memory_bytes=settings.store_memory_bytes)
     try:
         app = App(store, settings, keys=keys, witnesses=witnesses)
     except BaseException:

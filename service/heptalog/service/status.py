@@ -29,6 +29,7 @@ from heptalog.replay.sentences import sentence
 DOMAIN: Final = "heptalog"
 DETAILS_KEY: Final = "grpc-status-details-bin"
 RETRY_SECONDS: Final = 1
+INTERNAL: Final = "internal error"  # all that anybody is told of a bug of ours
 # What callers sent is told back to them, but a client takes no more than 8 KB of trailers by default.
 FACT_SIZE_MAX: Final = 1024
 SENTENCE_SIZE_MAX: Final = 512
@@ -87,6 +88,30 @@ def status_code(error: HeptalogError) -> grpc.StatusCode:
 
 def trailers_of(error: HeptalogError) -> Metadata:
     """The trailing metadata that carries a failure's details."""
+    return ((DETAILS_KEY, _status_of(error).SerializeToString()),)
+
+
+def packed(error: BaseException) -> bytes:
+    """A failure as the bytes of its status; that of our own bug says no more than that it is one."""
+    if isinstance(error, HeptalogError):
+        status = _status_of(error)
+    else:
+        status = Status(code=grpc.StatusCode.INTERNAL.value[0], message=INTERNAL)
+    data: bytes = status.SerializeToString()
+    return data
+
+
+def unpacked(data: bytes) -> HeptalogError:
+    """The failure in the bytes of a status."""
+    try:
+        status = Status.FromString(data)
+    except DecodeError:
+        status = Status(code=grpc.StatusCode.UNKNOWN.value[0])
+    code = next((code for code in grpc.StatusCode if code.value[0] == status.code), grpc.StatusCode.UNKNOWN)
+    return error_from(code, status.message, ((DETAILS_KEY, data),))
+
+
+def _status_of(error: HeptalogError) -> Status:
     description = message_of(error)
     status = Status(code=status_code(error).value[0], message=description)
     metadata = {name: _text(value) for name, value in error.facts.items()}
@@ -97,7 +122,7 @@ def trailers_of(error: HeptalogError) -> Metadata:
     _pack(status, details_pb.ErrorInfo(reason=error.code, domain=DOMAIN, metadata=metadata))
     if detail := _detail(error, description):
         _pack(status, detail)
-    return ((DETAILS_KEY, status.SerializeToString()),)
+    return status
 
 
 def message_of(error: HeptalogError) -> str:

@@ -5,6 +5,7 @@ from typing import Final
 
 from google.protobuf.timestamp_pb2 import Timestamp
 
+from heptalog.internal.v1 import bytes_pb2
 from heptalog.replay import codec
 from heptalog.replay.errors import Code, HeptalogError, Malformed, Unavailable
 from heptalog.replay.events import UNSET, Event, GameStarted, Options, Player, Tag
@@ -15,7 +16,7 @@ from heptalog.service.appends import Append, Receipt, placed
 from heptalog.service.asked import Finished, Part, Question, Rebuilding, Started, View, ViewColumn
 from heptalog.service.config import EVENT_SIZE_MAX, EVENTS_PER_APPEND_MAX
 from heptalog.service.evidence.proofs import Proof
-from heptalog.service.store import NO_GAME, Checkpoint, GameEntry, GameFilter, Head, Status, Stored
+from heptalog.service.store import NO_GAME, Checkpoint, GameEntry, GameFilter, Head, Status
 from heptalog.v1 import admin_pb2, audit_pb2, event_pb2, games_pb2, log_pb2, query_pb2
 
 # A year: nobody waits so long, and a time that does not end is none.
@@ -31,12 +32,12 @@ _STATUSES: Final = MappingProxyType(
 # Appends and their receipts.
 
 
-def append_request(append: Append) -> log_pb2.AppendEventsRequest:
-    """The request that records events."""
-    request = log_pb2.AppendEventsRequest(
+def append_request(append: Append) -> bytes_pb2.AppendEventsRequest:
+    """The request that records events, each of them as its bytes."""
+    request = bytes_pb2.AppendEventsRequest(
         game_id=append.game_id,
         expected_hash=append.expected_hash,
-        events=[codec.message_of(event) for event in append.events],
+        events=[codec.encode(event) for event in append.events],
         imported=append.is_imported,
     )
     if append.expected == NO_GAME:
@@ -48,6 +49,21 @@ def append_request(append: Append) -> log_pb2.AppendEventsRequest:
 
 def append_of(request: log_pb2.AppendEventsRequest) -> Append:
     """What a request asks to append. Raises Malformed where the expectation is missing or an event has no form."""
+    expected = expected_of(request)
+    if len(request.events) > EVENTS_PER_APPEND_MAX:
+        # Looked at before they are decoded: a message has room for half a million tiny ones.
+        raise Malformed(Code.FIELD_INVALID, rule="api", field="events", problem=f"1 to {EVENTS_PER_APPEND_MAX} events")
+    return Append(
+        game_id=request.game_id,
+        expected=expected,
+        events=tuple(event_at(message, index) for index, message in enumerate(request.events)),
+        expected_hash=request.expected_hash,
+        is_imported=request.imported,
+    )
+
+
+def expected_of(request: log_pb2.AppendEventsRequest | bytes_pb2.AppendEventsRequest) -> int:
+    """The sequence that an append expects, or NO_GAME. Raises Malformed where the expectation has no sense."""
     match request.WhichOneof("expected"):
         case "expected_sequence":
             expected = request.expected_sequence
@@ -61,16 +77,7 @@ def append_of(request: log_pb2.AppendEventsRequest) -> Append:
             raise Malformed(Code.FIELD_INVALID, rule="api", field="expected", problem=problem)
     if request.expected_hash and len(request.expected_hash) != HASH_SIZE:
         raise Malformed(Code.FIELD_INVALID, rule="api", field="expected_hash", problem=f"a hash has {HASH_SIZE} bytes")
-    if len(request.events) > EVENTS_PER_APPEND_MAX:
-        # Looked at before they are decoded: a message has room for half a million tiny ones.
-        raise Malformed(Code.FIELD_INVALID, rule="api", field="events", problem=f"1 to {EVENTS_PER_APPEND_MAX} events")
-    return Append(
-        game_id=request.game_id,
-        expected=expected,
-        events=tuple(event_at(message, index) for index, message in enumerate(request.events)),
-        expected_hash=request.expected_hash,
-        is_imported=request.imported,
-    )
+    return expected
 
 
 def event_at(message: event_pb2.Event, index: int) -> Event:
@@ -262,18 +269,6 @@ def viewer_of(message: games_pb2.Viewer) -> Viewer:
             return ARBITER
         case _:
             raise Malformed(Code.FIELD_INVALID, rule="api", field="viewer.role", problem="who looks must be said")
-
-
-def stored_message(stored: Stored) -> log_pb2.RecordedEvent:
-    """A record as a message. Raises DecodeError where its bytes are no event."""
-    return log_pb2.RecordedEvent(position=stored.position, event=event_pb2.Event.FromString(stored.record))
-
-
-def stored_of(message: log_pb2.RecordedEvent) -> Stored:
-    """A record, byte for byte."""
-    event = message.event
-    # Canonical bytes are what was recorded, so writing the message again gives the very record.
-    return Stored(message.position, event.game_id, event.sequence, codec.record_of(event))
 
 
 # Evidence.

@@ -18,6 +18,7 @@ from heptalog.service.backup.messages import backup_request, part_of
 from heptalog.service.backup.parts import Have, Part, after
 from heptalog.service.client import calls
 from heptalog.service.client.answers import AsyncQueryAnswer
+from heptalog.service.client.async_streams import AsyncAppendStream
 from heptalog.service.client.calls import Retries, StateView
 from heptalog.service.evidence.proofs import Proof
 from heptalog.service.store import Checkpoint, GameEntry, GameFilter, Head, Stored
@@ -28,7 +29,6 @@ from heptalog.v1 import (
     audit_pb2_grpc,
     games_pb2,
     games_pb2_grpc,
-    log_pb2_grpc,
     query_pb2,
     query_pb2_grpc,
 )
@@ -59,7 +59,9 @@ class AsyncClient:
         self._channel = grpc.aio.insecure_channel(target, options=calls.OPTIONS)
         self._games = games_pb2_grpc.GamesServiceStub(self._channel)
         self._admin = admin_pb2_grpc.AdminServiceStub(self._channel)
-        self._log = log_pb2_grpc.LogServiceStub(self._channel)
+        self._append_events = calls.append_call(self._channel)
+        self._append_stream = calls.append_stream_call(self._channel)
+        self._read = calls.read_call(self._channel)
         self._audit = audit_pb2_grpc.AuditServiceStub(self._channel)
         self._history = query_pb2_grpc.QueryServiceStub(self._channel)
 
@@ -93,8 +95,15 @@ class AsyncClient:
     async def append(self, append: Append) -> Receipt:
         """Record events; every one of them should have its id, or a retry records it twice."""
         request = calls.append_request(append)
-        response = await self._call(self._log.AppendEvents, request)
+        response = await self._call(self._append_events, request)
         return wire.appended_of(append.game_id, response)
+
+    def stream(self) -> AsyncAppendStream:
+        """A call on which many appends are on their way at a time, to be entered.
+
+        `await stream.append(append)` gives a future, which is awaited for the receipt.
+        """
+        return AsyncAppendStream(self._append_stream, self._timeout, self._retries, self._pause)
 
     async def read(
         self, game_id: str = "", *, start: int | None = None, limit: int = 0, is_backwards: bool = False
@@ -104,14 +113,13 @@ class AsyncClient:
         pauses = self._retries.pauses()
         while True:
             request = calls.read_request(game_id, start, left, is_backwards=is_backwards)
-            stream = self._log.ReadEvents(request, timeout=calls.READ_TIMEOUT_SECONDS)
+            stream = self._read(request, timeout=calls.READ_TIMEOUT_SECONDS)
             try:
-                async for response in stream:
-                    for message in response.events:
-                        stored = wire.stored_of(message)
+                async for records in stream:
+                    for stored in records:
                         yield stored
-                        left = max(left - 1, 0)
-                        start = calls.next_start(stored, has_game=bool(game_id), is_backwards=is_backwards)
+                    left = max(left - len(records), 0)
+                    start = calls.next_start(records, start, has_game=bool(game_id), is_backwards=is_backwards)
                     pauses = self._retries.pauses()
                 return
             except grpc.aio.AioRpcError as error:

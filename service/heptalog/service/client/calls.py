@@ -11,6 +11,7 @@ from google.protobuf.message import Message
 from msgspec import Struct
 from msgspec.structs import replace
 
+from heptalog.internal.v1 import bytes_pb2
 from heptalog.replay import codec
 from heptalog.replay.errors import Code, HeptalogError, Malformed
 from heptalog.replay.events import Body, Event
@@ -19,6 +20,7 @@ from heptalog.replay.rules import Viewer
 from heptalog.service import wire
 from heptalog.service.appends import Append
 from heptalog.service.config import MESSAGE_SIZE_MAX
+from heptalog.service.recorded import READ_EVENTS, records_in
 from heptalog.service.status import error_from
 from heptalog.service.store import Stored
 from heptalog.v1 import games_pb2, log_pb2
@@ -29,6 +31,7 @@ TIMEOUT_SECONDS: Final = 10.0
 READ_TIMEOUT_SECONDS: Final = 600.0
 # Years of play are folded again.
 REBUILD_TIMEOUT_SECONDS: Final = 86_400.0
+_LOG: Final = log_pb2.DESCRIPTOR.services_by_name["LogService"].full_name
 OPTIONS: Final = [
     ("grpc.max_receive_message_length", MESSAGE_SIZE_MAX),
     ("grpc.max_send_message_length", MESSAGE_SIZE_MAX),
@@ -82,9 +85,15 @@ def new_game_id() -> str:
     return str(uuid.uuid4())
 
 
-def next_start(stored: Stored, *, has_game: bool, is_backwards: bool) -> int:
-    """Where reading goes on after this record: its sequence in one game, its position among all, and one step."""
-    return (stored.sequence if has_game else stored.position) + (-1 if is_backwards else 1)
+def next_start(records: Sequence[Stored], start: int | None, *, has_game: bool, is_backwards: bool) -> int | None:
+    """Where reading goes on after these, which were read from `start` on: one step from the last of them.
+
+    That is by its sequence in one game, by its position among all.
+    """
+    if not records:
+        return start
+    last = records[-1]
+    return (last.sequence if has_game else last.position) + (-1 if is_backwards else 1)
 
 
 def is_all_read(start: int | None, *, left: int, limit: int, is_backwards: bool) -> bool:
@@ -107,7 +116,7 @@ def create_request(event: Event) -> games_pb2.CreateGameRequest:
     return _fitting(games_pb2.CreateGameRequest(event=codec.message_of(event)))
 
 
-def append_request(append: Append) -> log_pb2.AppendEventsRequest:
+def append_request(append: Append) -> bytes_pb2.AppendEventsRequest:
     """The request that records events."""
     return _fitting(wire.append_request(append))
 
@@ -117,6 +126,29 @@ def _fitting(request: T) -> T:
     if (size := request.ByteSize()) > MESSAGE_SIZE_MAX:
         raise Malformed(Code.EVENT_TOO_LARGE, rule="api", size=size, limit=MESSAGE_SIZE_MAX)
     return request
+
+
+def append_call(channel: Any) -> Any:
+    """AppendEvents of a channel of either kind; its requests are the twins of those of the API."""
+    return channel.unary_unary(
+        f"/{_LOG}/AppendEvents",
+        request_serializer=bytes_pb2.AppendEventsRequest.SerializeToString,
+        response_deserializer=log_pb2.AppendEventsResponse.FromString,
+    )
+
+
+def append_stream_call(channel: Any) -> Any:
+    """AppendStream of a channel of either kind; its requests are bytes already."""
+    return channel.stream_stream(f"/{_LOG}/AppendStream", response_deserializer=log_pb2.AppendStreamResponse.FromString)
+
+
+def read_call(channel: Any) -> Any:
+    """ReadEvents of a channel of either kind, whose answers are lists of records."""
+    return channel.unary_stream(
+        READ_EVENTS,
+        request_serializer=log_pb2.ReadEventsRequest.SerializeToString,
+        response_deserializer=records_in,
+    )
 
 
 def read_request(game_id: str, start: int | None, limit: int, *, is_backwards: bool) -> log_pb2.ReadEventsRequest:

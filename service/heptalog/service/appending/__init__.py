@@ -1,0 +1,1 @@
+"""Appends on their way: read from requests and streams, gathered into groups, and answered once they are durable."""
