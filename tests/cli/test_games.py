@@ -12,13 +12,15 @@ from tests.cli.running import only, run, run_program
 
 
 @pytest.fixture(params=["folder", "database", "server"])
-def source(request: pytest.FixtureRequest, games: Path, tmp_path: Path) -> str:
+def source(request: pytest.FixtureRequest, games: Path) -> str:
     """Those games, somewhere."""
     if request.param == "folder":
         return str(games)
-    into = str(tmp_path / "log.duckdb") if request.param == "database" else request.getfixturevalue("server")
-    assert run("import", games, "--into", into).code == 0
-    return str(into)
+    if request.param == "database":
+        return str(request.getfixturevalue("log"))
+    server: str = request.getfixturevalue("server")
+    assert run("import", games, "--into", server).code == 0
+    return server
 
 
 def listed(source: str, *options: str) -> list[str]:

@@ -43,7 +43,7 @@ def test_verify_goes_on(log: tuple[Path, int]) -> None:
 
 def test_verify_goes_on_in_many_processes(log: tuple[Path, int], monkeypatch: pytest.MonkeyPatch) -> None:
     path, at = log
-    monkeypatch.setattr("heptalog.cli.examine.SMALL_SIZE", 1)
+    monkeypatch.setattr("heptalog.cli.spreading.SMALL_SIZE", 1)
     check_alone(run("verify", path, "--format", "jsonl", "--jobs", 2), path, at)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+from msgspec.structs import replace
 
 from heptalog.cli.output import Counter
 from heptalog.cli.simulating.databases import DatabaseDestination
@@ -122,7 +123,7 @@ def test_a_long_run_goes_on_near_its_end(tmp_path: Path, monkeypatch: pytest.Mon
 def test_a_log_with_another_game_of_that_name_is_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "games.duckdb"
     game = simulated(PLAN, 0)
-    other = Simulated(0, simulated(PLAN, 1).game_id, game.entries, game.endings, ())
+    other = Simulated(0, replace(game.whole, game_id=simulated(PLAN, 1).game_id), game.endings, ())
     with DatabaseDestination(path) as log:
         log.record([simulated(PLAN, 1)], are_new=False)
         log.finish()

@@ -1,13 +1,15 @@
 """`heptalog verify`: what it says of good and bad games, wherever they are, and with which exit code."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 
 from heptalog.cli.connections import Connections
 from heptalog.cli.databases import Database
-from heptalog.cli.examine import Chunk, _own_connections, _verdicts_on
+from heptalog.cli.examine import verdicts_on
+from heptalog.cli.spreading import _elsewhere, _own_connections
 from heptalog.replay.registry import GAMES
 from heptalog.service.store.duck import DuckStore
 from tests.cli.given import BRIDGE, ROCKS, UP, bad, bare, changed, folder_of_games, whole, without_secrets, write
@@ -134,7 +136,7 @@ def test_quiet_tells_only_what_is_wrong(tmp_path: Path) -> None:
 
 def test_many_games_in_many_processes_come_out_as_in_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # Otherwise it takes thousands of games before a second process is worth its start.
-    monkeypatch.setattr("heptalog.cli.examine.SMALL_SIZE", 1)
+    monkeypatch.setattr("heptalog.cli.spreading.SMALL_SIZE", 1)
     folder_of_games(tmp_path, count=30)
     write(tmp_path / "seven_up" / "7b.jsonl", bad(bare(length=12)))
     write(tmp_path / "seven_up" / "8b.jsonl", [b"{"])
@@ -152,11 +154,26 @@ def test_databases_and_servers_are_verified_in_many_processes_too(
     for into in (log, server):
         assert run("import", folder, "--into", into, "--quiet").code == 0
     for name, value in (("SMALL_SIZE", 1), ("_CHUNK_COUNT", 2)):
-        monkeypatch.setattr(f"heptalog.cli.examine.{name}", value)
+        monkeypatch.setattr(f"heptalog.cli.spreading.{name}", value)
     alone = run("verify", log, server, "--format", "jsonl", "--jobs", 1)
     together = run("verify", log, server, "--format", "jsonl", "--jobs", 2)
     assert together == alone
     assert (alone.code, len(alone.lines)) == (0, 2 * 3 * len(GAMES))
+
+
+def test_what_comes_through_a_pipe_is_verified_beside_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("heptalog.cli.spreading.SMALL_SIZE", 1)
+    folder = folder_of_games(tmp_path / "games", count=3)
+    read, write_end = os.pipe()
+    try:
+        # Less than a pipe holds, so that nobody has to wait for the reader.
+        with os.fdopen(write_end, "wb") as into:
+            into.write(b"\n".join(bare(length=12)) + b"\n")
+        ended = run("verify", folder, f"/dev/fd/{read}", "--format", "jsonl", "--jobs", 2)
+    finally:
+        os.close(read)
+    assert ended.code == 0, ended.err
+    assert [line["events"] for line in ended.lines][-1] == 12
 
 
 def test_a_process_opens_a_database_once_for_all_its_chunks(database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -171,9 +188,10 @@ def test_a_process_opens_a_database_once_for_all_its_chunks(database: Path, monk
     _own_connections.cache_clear()
     try:
         with Connections() as connections:
-            chunk: Chunk = list(Database(database).games(connections))
+            chunk = list(Database(database).games(connections))
         opened.clear()
-        assert [verdict.ok for _ in range(3) for verdict in _verdicts_on(chunk)] == [True] * 3
+        chunks = [_elsewhere(verdicts_on, Connections.read_ahead, chunk) for _ in range(3)]
+        assert [verdict.ok for verdicts in chunks for verdict in verdicts] == [True] * 3
         assert opened == [database]
     finally:
         _own_connections().close()

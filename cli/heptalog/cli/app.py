@@ -82,7 +82,9 @@ def _show_version(is_wanted: bool) -> None:
     if is_wanted:
         from importlib.metadata import version
 
-        typer.echo(f"heptalog {version('heptalog')}")
+        from heptalog.replay.form import IS_COMPILED
+
+        typer.echo(f"heptalog {version('heptalog')}{' (compiled)' if IS_COMPILED else ''}")
         raise typer.Exit
 
 

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 # A person waits for the answer: a server that is down is told soon.
 TIMEOUT_SECONDS: Final = 10.0
 ATTEMPTS: Final = 3
+# What the engine of a database may take where other processes read the same: by itself it takes most of what there is.
+SHARED_MEBIBYTES: Final = 256
 
 
 class KeptWhole(NamedTuple):
@@ -35,11 +37,13 @@ class Connections:
     """Databases and servers by name. Closing it lets go of them all."""
 
     def __init__(self) -> None:
+        self._is_sharing = False
         self._stores: dict[Path, DuckStore] = {}
         self._faults: dict[Path, Corrupt] = {}
         self._told: set[Path] = set()
         self._clients: dict[str, Client] = {}
         self._ahead: dict[Path, dict[str, KeptWhole]] = {}
+        self._records_ahead: dict[Path, dict[str, list[Stored]]] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -64,7 +68,15 @@ class Connections:
                     self._stores[path] = DuckStore(path, is_read_only=True, is_checked=False)
                     self._faults[path] = error
                     _name_as_given(error, path)
+                if self._is_sharing:
+                    _restrain(self._stores[path])
         return self._stores[path]
+
+    def share(self) -> None:
+        """Leave memory and cores to other processes that read the same, from now on."""
+        self._is_sharing = True
+        for store in self._stores.values():
+            _restrain(store)
 
     def fault(self, path: Path) -> Corrupt | None:
         """In what a database is not the log that its head record or its last checkpoint says. Raises Unavailable."""
@@ -109,9 +121,19 @@ class Connections:
                 by_number[ending.number].endings.append(ending)
         return games
 
+    def read_records_ahead(self, path: Path, game_ids: Sequence[str]) -> None:
+        """Read the records of these games at once; they are at hand until those of others are read ahead."""
+        self._records_ahead.pop(path, None)
+        games: dict[str, list[Stored]] = {}
+        with closing(self.store(path).read_games(game_ids)) as records:
+            for stored in records:
+                games.setdefault(stored.game_id, []).append(stored)
+        self._records_ahead[path] = games
+
     def records(self, path: Path, game_id: str) -> "Generator[Stored, None, None]":
-        """The records of a game."""
-        return self.store(path).read_game(game_id)
+        """The records of a game, read ahead or now."""
+        ahead = self._records_ahead.get(path, {}).get(game_id)
+        return self.store(path).read_game(game_id) if ahead is None else (stored for stored in ahead)
 
     def client(self, target: str) -> "Client":
         """A client of the server at `HOST:PORT`; whether it is there shows at the first call."""
@@ -132,6 +154,11 @@ class Connections:
             client.close()
         self._stores.clear()
         self._clients.clear()
+
+
+def _restrain(store: "DuckStore") -> None:
+    with closing(store.kept()) as kept:
+        kept.restrain(memory_mebibytes=SHARED_MEBIBYTES, threads=1)
 
 
 @contextmanager

@@ -16,9 +16,11 @@ from heptalog.service.store import GameEntry, GameFilter, Stored
 from heptalog.service.store.endings import endings_of
 from heptalog.service.store.kept import KeptEvent, check_event, check_game, ending_columns
 
-# About what one event costs to examine, in bytes of a game file, and what it costs to look for a game.
+# About what one event costs to examine, in bytes of a game file; what a game does beside its events where many are
+# read together, and what it costs to look for one.
 _EVENT_WEIGHT = 150
-_GAME_WEIGHT = 20_000
+_GAME_WEIGHT = 1_500
+_SEARCH_WEIGHT = 20_000
 _PAGE_SIZE = 1000
 
 
@@ -87,7 +89,7 @@ class Database(Struct, frozen=True):
         """Its games, in the order of creation."""
         with opening(self.path), reading(self.path):
             for game_id, head in connections.store(self.path).heads():
-                yield DatabaseGame(self.path, game_id, weight_of(head.sequence))
+                yield DatabaseGame(self.path, game_id, _GAME_WEIGHT + _EVENT_WEIGHT * head.sequence)
 
     def game(self, game_id: str) -> DatabaseGame:
         """One of its games."""
@@ -177,8 +179,8 @@ def _not_kept_as(stored: Stored | KeptEvent) -> Corrupt:
 
 
 def weight_of(head: int) -> int:
-    """About what a game costs to examine, where its last event is this one."""
-    return _GAME_WEIGHT + _EVENT_WEIGHT * head
+    """About what a game costs to examine that is looked for by itself, where its last event is this one."""
+    return _SEARCH_WEIGHT + _EVENT_WEIGHT * head
 
 
 def _endings_differ(sequence: int) -> Corrupt:

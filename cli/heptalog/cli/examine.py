@@ -1,24 +1,17 @@
-"""Examining games: one verdict a game, few games in this process and many in parallel, never all in memory.
+"""Examining games: one verdict a game, in the order of the games, and one game event by event."""
 
-Results come in the order of the games. What is on its way is bounded: a few chunks of games for each process.
-"""
-
-import atexit
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from functools import cache
-from itertools import chain
-from pathlib import Path
-from typing import Final, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from heptalog.cli.bundles import BundleGame
 from heptalog.cli.connections import Connections, shown
-from heptalog.cli.databases import DatabaseGame, reading
+from heptalog.cli.databases import DatabaseGame
 from heptalog.cli.exits import WrongUse
 from heptalog.cli.files import FileGame, Missing
-from heptalog.cli.processes import core_count, in_order
 from heptalog.cli.sources import Game
+from heptalog.cli.spreading import CHUNK_SIZE_WIDE, spread
 from heptalog.cli.verdicts import Found, Verdict
 from heptalog.replay.errors import KINDS, Code, HeptalogError, NotFound, Unavailable
 from heptalog.replay.events import Event
@@ -26,25 +19,16 @@ from heptalog.replay.fold import Fold, Outcomes
 from heptalog.replay.sentences import sentence
 from heptalog.replay.verify import Examiner, verify
 
-Chunk: TypeAlias = list[Game | Missing]
-
-# Below this a second process would only be waited for: about half a second of work.
-SMALL_SIZE: Final = 8_000_000
-SMALL_COUNT: Final = 2_000
-_CHUNK_SIZE: Final = 500_000
-_CHUNK_COUNT: Final = 64
-
 
 def examined(games: Iterable[Game | Missing], connections: Connections, *, jobs: int = 0) -> Iterator[Verdict]:
     """A verdict on each game, in order. `jobs` is how many processes may work; 0 is one a core."""
-    jobs = jobs or core_count()
-    remaining = iter(games)
-    first = _taken(remaining, size=SMALL_SIZE, count=SMALL_COUNT)
-    following = next(remaining, None)
-    every = chain(first, [] if following is None else [following], remaining)
-    if jobs == 1 or len(first) == 1 or (following is None and sum(map(_size_of, first)) < SMALL_SIZE):
-        return _told_once(_here(every, connections))
-    return _told_once(_in_parallel(every, jobs))
+    found = spread(verdicts_on, games, connections, jobs=jobs, ahead=Connections.read_ahead, chunk_size=CHUNK_SIZE_WIDE)
+    return _told_once(verdict for _, verdict in found)
+
+
+def verdicts_on(games: Sequence[Game | Missing], connections: Connections) -> list[Verdict]:
+    """Examine some games."""
+    return [verdict_on(game, connections) for game in games]
 
 
 def _told_once(verdicts: Iterator[Verdict]) -> Iterator[Verdict]:
@@ -56,25 +40,6 @@ def _told_once(verdicts: Iterator[Verdict]) -> Iterator[Verdict]:
                 continue
             told.add(verdict.source)
         yield verdict
-
-
-def _here(games: Iterator[Game | Missing], connections: Connections) -> Iterator[Verdict]:
-    while chunk := _taken(games, size=_CHUNK_SIZE, count=_CHUNK_COUNT):
-        _read_ahead(chunk, connections)
-        yield from (verdict_on(game, connections) for game in chunk)
-
-
-def _read_ahead(chunk: Chunk, connections: Connections) -> None:
-    """Read the games of a database together, which is many times faster than one by one."""
-    games: dict[Path, list[str]] = {}
-    for game in chunk:
-        if isinstance(game, DatabaseGame):
-            games.setdefault(game.path, []).append(game.game_id)
-    for path, game_ids in games.items():
-        # Where it fails, each game is read by itself, and the bad one tells what is wrong with it.
-        if len(game_ids) > 1:
-            with suppress(HeptalogError), reading(path):
-                connections.read_ahead(path, game_ids)
 
 
 def verdict_on(game: Game | Missing, connections: Connections) -> Verdict:
@@ -197,41 +162,3 @@ def loaded(game: Game, connections: Connections) -> tuple[list[Event], Verdict]:
         # What comes after is read for its own sake; only the first fault is told.
         deque(entries, maxlen=0)
     return events, verdict
-
-
-def _in_parallel(games: Iterator[Game | Missing], jobs: int) -> Iterator[Verdict]:
-    chunks = iter(lambda: _taken(games, size=_CHUNK_SIZE, count=_CHUNK_COUNT), [])
-    for verdicts in in_order(_verdicts_on, chunks, jobs=jobs):
-        yield from verdicts
-
-
-def _taken(games: Iterator[Game | Missing], *, size: int, count: int) -> Chunk:
-    """The next games, at least one where there is one, up to about this much work."""
-    taken: Chunk = []
-    for game in games:
-        taken.append(game)
-        size -= _size_of(game)
-        if size <= 0 or len(taken) == count:
-            break
-    return taken
-
-
-def _size_of(game: Game | Missing) -> int:
-    return 0 if isinstance(game, Missing) else game.size
-
-
-# In the other processes.
-
-
-def _verdicts_on(chunk: Chunk) -> list[Verdict]:
-    connections = _own_connections()
-    _read_ahead(chunk, connections)
-    return [verdict_on(game, connections) for game in chunk]
-
-
-@cache
-def _own_connections() -> Connections:
-    """What this process has opened: once, for all of its chunks."""
-    connections = Connections()
-    atexit.register(connections.close)
-    return connections

@@ -3,17 +3,26 @@
 import os
 import re
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from tempfile import NamedTemporaryFile
+from threading import Lock
 from typing import Final
 from urllib.parse import quote
 
+from msgspec import Struct
+
 from heptalog.cli.connections import Connections, shown
 from heptalog.cli.examine import bad, placed
+from heptalog.cli.exits import Exit, WrongUse
+from heptalog.cli.files import Missing
 from heptalog.cli.options import ARBITER
+from heptalog.cli.render import finding_text
 from heptalog.cli.sources import Game
+from heptalog.cli.spreading import spread
 from heptalog.cli.verdicts import Found, Verdict
 from heptalog.cli.viewers import viewer_named
 from heptalog.replay.errors import Code, HeptalogError
@@ -25,6 +34,9 @@ from heptalog.replay.redaction import redacted_for
 # What a name of a file may keep of a game's id; everything else is written as %XX.
 _KEPT: Final = " !$&'()+,;=@[]{}^~#"
 _NAME_MAX: Final = 200  # bytes
+# Files that are brought to the disk at once: one alone waits for it most of the time.
+_FILES_AT_ONCE: Final = 16
+_ASKING: Final = Lock()  # for the mask
 # What begins so is a log, its head record or a key, and no game that somebody wants replaced.
 _KEEPSAKES: Final = re.compile(rb".{8}DUCK|heptalog head |PRIVATE\+KEY\+", re.DOTALL)
 
@@ -52,6 +64,51 @@ def events_for(viewer: str, game: Game, connections: Connections) -> list[Event]
         return list(redacted_for(events, fold, viewer_named(viewer, fold.started.players)))
     except HeptalogError as error:
         raise Found(bad(game, 0, error, placed(error))) from error
+
+
+class Exported(Struct, frozen=True):
+    """What came of one game: where it was not written, why."""
+
+    exit: Exit = Exit.FINE
+    problem: str = ""
+
+
+def exported(
+    games: Iterable[Game | Missing], viewer: str, folder: Path, connections: Connections, *, jobs: int = 0
+) -> Iterator[Exported]:
+    """Write what a viewer may have of each game into a folder, and tell what came of it, in order.
+
+    Raises Found where a file cannot be written. `jobs` is how many processes may work; 0 is one a core.
+    """
+    for _, result in spread(partial(_export, viewer, folder), games, connections, jobs=jobs):
+        yield result
+
+
+def _export(viewer: str, folder: Path, games: Sequence[Game | Missing], connections: Connections) -> list[Exported]:
+    with ThreadPoolExecutor(_FILES_AT_ONCE) as writers:
+        writing = [_begun(viewer, folder, game, connections, writers) for game in games]
+        return [begun if isinstance(begun, Exported) else begun.result() for begun in writing]
+
+
+def _begun(
+    viewer: str, folder: Path, game: Game | Missing, connections: Connections, writers: ThreadPoolExecutor
+) -> "Exported | Future[Exported]":
+    """The game on its way into its file, or why there is none."""
+    try:
+        if isinstance(game, Missing):
+            raise Found(bad(game, 0, game.error))
+        events = events_for(viewer, game, connections)
+    except Found as found:
+        return Exported(found.verdict.exit, finding_text(found.verdict))
+    except WrongUse as error:
+        return Exported(Exit.WRONG_USE, f"{game.name}: {error}")
+    lines = list(lines_of(events))
+    return writers.submit(_written, folder / file_name(events[0].game_id), lines)
+
+
+def _written(path: Path, lines: list[bytes]) -> Exported:
+    write_whole(path, lines)
+    return Exported()
 
 
 def lines_of(events: Iterable[Event]) -> Iterator[bytes]:
@@ -130,7 +187,8 @@ def file_name(game_id: str) -> str:
 
 
 def _umask() -> int:
-    # There is no way to ask without setting it.
-    mask = os.umask(0)
-    os.umask(mask)
+    # There is no way to ask without setting it, and files are written by several threads.
+    with _ASKING:
+        mask = os.umask(0)
+        os.umask(mask)
     return mask

@@ -17,7 +17,7 @@ from heptalog.replay.outcomes import Outcome, RoundEnded
 from heptalog.replay.words import names_of, printable, tell_event, tell_outcome, tell_table
 
 if TYPE_CHECKING:
-    from heptalog.cli.importing import Import
+    from heptalog.cli.importing.games import Import
     from heptalog.cli.listing import Row
 
 # What follows from an event stands beside it where there is room, and below it where there is not.

@@ -107,12 +107,11 @@ def export(
 def _export_games(name: "Named", as_: str, out: Path | None) -> Exit:
     from heptalog.cli.connections import Connections
     from heptalog.cli.databases import Database
-    from heptalog.cli.exporting import events_for, file_name, lines_of, write_whole
+    from heptalog.cli.exporting import events_for, exported, file_name, lines_of, write_whole
     from heptalog.cli.output import write_bytes
-    from heptalog.cli.render import counted, finding_text
+    from heptalog.cli.render import counted
     from heptalog.cli.servers import Server
     from heptalog.cli.sources import Folder
-    from heptalog.cli.verdicts import Found
 
     if out == Path("-"):
         out = None
@@ -127,19 +126,12 @@ def _export_games(name: "Named", as_: str, out: Path | None) -> Exit:
                 # What is left is exported, and that it is not all is told.
                 connections.complain(name.path)
                 bad.add(Exit.FINDING)
-            for game in name.games(connections):
-                try:
-                    events = events_for(as_, game, connections)
-                except Found as found:
-                    complain(finding_text(found.verdict))
-                    bad.add(found.verdict.exit)
-                    continue
-                except WrongUse as error:
-                    complain(f"{game.name}: {error}")
-                    bad.add(Exit.WRONG_USE)
-                    continue
-                write_whole(out / file_name(game.game_id), lines_of(events))
-                count += 1
+            for result in exported(name.games(connections), as_, out, connections):
+                if result.exit is Exit.FINE:
+                    count += 1
+                else:
+                    complain(result.problem)
+                    bad.add(result.exit)
             complain(f"{counted(count, 'game')} written to {out}")
             return Exit.FINDING if Exit.FINDING in bad else max(bad, default=Exit.FINE)
         events = events_for(as_, name, connections)

@@ -28,7 +28,7 @@ def import_(
     from heptalog.cli.connections import Connections
     from heptalog.cli.databases import Database
     from heptalog.cli.files import FileGame
-    from heptalog.cli.importing import Destination, imported
+    from heptalog.cli.importing.games import Destination, imported
     from heptalog.cli.output import Objects, counting, write_text
     from heptalog.cli.render import counted, import_text
     from heptalog.cli.servers import Server

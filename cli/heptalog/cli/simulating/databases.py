@@ -11,7 +11,7 @@ from heptalog.cli.simulating.recording import Simulated
 from heptalog.cli.simulating.running import Counts
 from heptalog.replay.codec import hash_in
 from heptalog.replay.errors import Code, Conflict
-from heptalog.service.store import NO_GAME, Batch, Refusal
+from heptalog.service.store import NO_GAME, Batch
 from heptalog.service.store.duck import DuckStore
 
 _GROUP_EVENTS: Final = 20_000  # events in one commit
@@ -41,42 +41,47 @@ class DatabaseDestination:
     def record(self, games: Sequence[Simulated], *, are_new: bool) -> Counts:
         """Add these games to the group, and write it once it is large enough."""
         self._waiting.extend((game, are_new) for game in games)
-        self._events += sum(len(game.entries) for game in games)
+        self._events += sum(len(game.records) for game in games)
         return self.finish() if self._events >= _GROUP_EVENTS else Counts()
 
     def finish(self) -> Counts:
-        """Write what waits."""
-        batches: list[Batch] = []
-        refusals: list[Refusal] = []
-        added = known = new = 0
+        """Write what waits: first what is missing of games that are there, then those that are not."""
+        new: list[Simulated] = []
+        counts = Counts()
         for game, is_new in self._waiting:
             head = NO_GAME if is_new else self._known(game)
-            known += min(head + 1, len(game.entries))
-            entries = game.entries[head + 1 :]
-            if not entries:
-                continue
-            added += len(entries)
-            new += head == NO_GAME
-            batches.append(
-                Batch(game.game_id, head, entries, tuple(end for end in game.endings if end.sequence > head))
-            )
-            # One that was made while the game stood there was kept with the events before it.
-            refusals.extend(refusal for refusal in game.refusals if refusal.sequence > head + 1 or head == NO_GAME)
+            if head == NO_GAME:
+                new.append(game)
+            else:
+                counts += self._continue(game, head)
         self._waiting, self._events = [], 0
-        if batches:
-            for answer in self._store.append(batches, refusals):
-                if isinstance(answer, Conflict):
-                    raise answer
-        return Counts(new, added, known, len(refusals))
+        refusals = [refusal for game in new for refusal in game.refusals]
+        for game, added in zip(new, self._store.append_games([game.whole for game in new], refusals), strict=True):
+            if added is None:
+                raise Conflict(Code.GAME_EXISTS, rule="append", game_id=game.game_id)
+        return counts + Counts(len(new), sum(len(game.records) for game in new), 0, len(refusals))
+
+    def _continue(self, game: Simulated, head: int) -> Counts:
+        """Add what is missing of a game whose last event is this one."""
+        entries = game.entries_from(head + 1)
+        if not entries:
+            return Counts(events_known=len(game.records))
+        # One that was made while the game stood there was kept with the events before it.
+        refusals = [refusal for refusal in game.refusals if refusal.sequence > head + 1]
+        endings = tuple(ending for ending in game.endings if ending.sequence > head)
+        (answer,) = self._store.append([Batch(game.game_id, head, entries, endings)], refusals)
+        if isinstance(answer, Conflict):
+            raise answer
+        return Counts(0, len(entries), head + 1, len(refusals))
 
     def _known(self, game: Simulated) -> int:
         """The last event of a game that the database has. Raises Conflict where that is another event."""
         head = self._store.head(game.game_id)
         if head is None:
             return NO_GAME
-        last = min(head.sequence, len(game.entries) - 1)
+        last = min(head.sequence, len(game.records) - 1)
         with closing(self._store.read_game(game.game_id, start=last, limit=1)) as records:
             for stored in records:
-                if hash_in(stored.record) == game.entries[last].event.hash:
+                if hash_in(stored.record) == hash_in(game.records[last]):
                     return head.sequence
         raise Conflict(Code.GAME_EXISTS, rule="append", game_id=game.game_id)

@@ -17,6 +17,7 @@ from heptalog.replay.evidence.seals import sealed
 from heptalog.replay.registry import NEWEST
 from heptalog.service.store import Ending, Entry, Refusal
 from heptalog.service.store.endings import endings_of
+from heptalog.service.store.whole import WholeGame, whole_game
 
 _TABLES: Final = 12
 _MILLISECOND: Final = 1_000_000
@@ -29,10 +30,28 @@ class Simulated(Struct, frozen=True):
     """One game of a plan, as far as it has come: all that a log is to hold of it."""
 
     number: int
-    game_id: str
-    entries: tuple[Entry, ...]
+    whole: WholeGame
     endings: tuple[Ending, ...]
     refusals: tuple[Refusal, ...]
+
+    @property
+    def game_id(self) -> str:
+        """The game's name."""
+        return self.whole.game_id
+
+    @property
+    def records(self) -> tuple[bytes, ...]:
+        """Its records."""
+        return self.whole.records
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """Its records with what they say, read again."""
+        return self.entries_from(0)
+
+    def entries_from(self, sequence: int) -> tuple[Entry, ...]:
+        """Those of them from a sequence on."""
+        return tuple(Entry(record, codec.decode(record)[0]) for record in self.records[sequence:])
 
 
 def game_id_of(plan: Plan, number: int) -> str:
@@ -60,26 +79,28 @@ def _recorded(
 ) -> Simulated:
     game_id = _game_id(plan, number, place)
     recorder = f"table-{game.fold.started.table}"
-    entries: list[Entry] = []
+    events: list[Event] = []
+    records: list[bytes] = []
     previous = GENESIS
     for sequence, (body, time) in enumerate(zip(game.bodies, game.times, strict=True)):
         body = sealed(body, chance.salt)
         delay = (_DELAY[0] + chance.choose(_DELAY[1])) * _MILLISECOND
         event = Event(sequence, body, game_id, chance.uuid(time), time, time + delay, recorder)
-        event, record = codec.chained(event, previous)
-        previous = event.hash
-        entries.append(Entry(record, event))
+        content, public = codec.forms_of(event)
+        previous, record = codec.record_from(content, previous, public)
+        events.append(event)
+        records.append(record)
     refusals = [_refusal(foul, game_id, recorder, chance) for foul in game.fouls]
-    count = len(entries)
+    count = len(records)
     if is_left_running:
         # Chance of its own: the whole game is the same, wherever it is left.
         share = _LEFT_AT[0] + Chance(plan.key("left", number)).choose(_LEFT_AT[1] - _LEFT_AT[0])
         count = max(1, count * share // 100)
+    endings = tuple(ending for ending in endings_of(game.fold) if ending.sequence < count)
     return Simulated(
         number,
-        game_id,
-        tuple(entries[:count]),
-        tuple(ending for ending in endings_of(game.fold) if ending.sequence < count),
+        whole_game(events[:count], records[:count], endings),
+        endings,
         tuple(refusal for refusal in refusals if refusal.sequence <= count),
     )
 

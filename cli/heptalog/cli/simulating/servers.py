@@ -7,8 +7,8 @@ from types import TracebackType
 from typing import Final, Self
 
 from heptalog.cli.connections import Connections
-from heptalog.cli.importing import GAMES_AT_ONCE, ServerLog, batches_of
-from heptalog.cli.importing import Counts as Imported
+from heptalog.cli.importing.batches import Counts as Imported
+from heptalog.cli.importing.servers import GAMES_AT_ONCE, ServerLog
 from heptalog.cli.simulating.recording import Simulated
 from heptalog.cli.simulating.running import Counts
 from heptalog.replay.errors import NotFound
@@ -47,7 +47,8 @@ class ServerDestination:
         del are_new  # it is asked all the same: others may write to a server
         counts = Counts()
         for game in games:
-            self._waiting.append(self._log.record(batches_of([entry.event for entry in game.entries])))
+            events = [entry.event for entry in game.entries]
+            self._waiting.append(self._log.send(game.game_id, events, [len(entry.record) for entry in game.entries]))
             if len(self._waiting) >= _WAITING_MAX:
                 counts += self._next()
         return counts

@@ -1,0 +1,96 @@
+"""A game in pieces that one call may carry, and what a log answers to them."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Final, NamedTuple
+
+from heptalog.replay.errors import HeptalogError
+from heptalog.replay.events import Event
+from heptalog.service.appends import Append, Receipt
+from heptalog.service.config import EVENTS_PER_APPEND_MAX, ID_LENGTH_MAX, MESSAGE_SIZE_MAX
+from heptalog.service.handler import check_shape
+
+_BATCH_SIZE_MAX: Final = MESSAGE_SIZE_MAX * 7 // 8
+_PLACE_IN_REQUEST: Final = re.compile(r"^events\[\d+\]\.?")
+
+
+class Counts(NamedTuple):
+    """How many events of a game are new, and how many were there."""
+
+    added: int
+    known: int
+
+
+def check_form(events: Sequence[Event]) -> None:
+    """Raise Malformed where a log would refuse the form of events that have been examined and have their ids."""
+    if _is_plain([event.event_id for event in events]) and _is_plain([events[0].game_id]):
+        recorders = {event.recorded_by for event in events}
+        if max(map(len, recorders)) <= ID_LENGTH_MAX:
+            return
+    for start in range(0, len(events), EVENTS_PER_APPEND_MAX):
+        batch = events[start : start + EVENTS_PER_APPEND_MAX]
+        try:
+            check_shape(_append(batch))
+        except HeptalogError as error:
+            raise _in_file(error, batch) from error
+
+
+def recorded(events: Iterable[Event], sizes: Iterable[int], head: int, append: Callable[[Append], Receipt]) -> Counts:
+    """Append the events of one game in order, of which a log may have some: its head is that.
+
+    Raises what the log raises, with the place in the game.
+    """
+    added = known = 0
+    for batch in _parted(_batches(events, sizes), head):
+        try:
+            receipt = append(_append(batch))
+        except HeptalogError as error:
+            raise _in_file(error, batch) from error
+        if receipt.is_deduplicated:
+            known += len(batch)
+        else:
+            added += len(batch)
+    return Counts(added, known)
+
+
+def _is_plain(ids: Sequence[str]) -> bool:
+    """Whether nothing has to be asked of these ids: they differ, are short, and have no odd letter."""
+    text = "".join(ids)
+    has_form = text.isascii() and text.isprintable() and " " not in text
+    return has_form and all(ids) and max(map(len, ids)) <= ID_LENGTH_MAX and len(set(ids)) == len(ids)
+
+
+def _batches(events: Iterable[Event], sizes: Iterable[int]) -> Iterator[list[Event]]:
+    """The events in pieces that one call may carry."""
+    batch: list[Event] = []
+    total = 0
+    for event, size in zip(events, sizes, strict=True):
+        if batch and (len(batch) == EVENTS_PER_APPEND_MAX or total + size > _BATCH_SIZE_MAX):
+            yield batch
+            batch, total = [], 0
+        batch.append(event)
+        total += size
+    yield batch
+
+
+def _parted(batches: Iterable[list[Event]], head: int) -> Iterator[list[Event]]:
+    """The batches, none of them with both known and new events."""
+    for batch in batches:
+        for part in ([event for event in batch if event.sequence <= head], [e for e in batch if e.sequence > head]):
+            if part:
+                yield part
+
+
+def _append(batch: Sequence[Event]) -> Append:
+    return Append(batch[0].game_id, batch[0].sequence - 1, tuple(batch), is_imported=True)
+
+
+def _in_file(error: HeptalogError, batch: Sequence[Event]) -> HeptalogError:
+    """The error with the place of its event in the game, and not in the request that we made of it."""
+    index = error.facts.pop("index", 0)
+    field = error.facts.get("field")
+    if isinstance(field, str):
+        error.facts["field"] = _PLACE_IN_REQUEST.sub("", field)
+    if batch and isinstance(index, int):
+        error.facts.setdefault("sequence", batch[index].sequence)
+    return error

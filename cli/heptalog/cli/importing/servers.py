@@ -1,0 +1,61 @@
+"""Games into a running server, which checks them like those of any other client; a few are sent at once."""
+
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from typing import Final
+
+from heptalog.cli.connections import Connections, reachable
+from heptalog.cli.importing.batches import Counts, recorded
+from heptalog.cli.importing.preparing import Prepared
+from heptalog.replay.errors import HeptalogError, NotFound
+from heptalog.replay.events import Event
+from heptalog.service.store import NO_GAME
+
+# Games on their way at once: enough for the writer to commit many together, few enough to hold.
+GAMES_AT_ONCE: Final = 16
+
+
+class ServerLog:
+    """A running server."""
+
+    def __init__(self, target: str, connections: Connections) -> None:
+        self._target = target
+        self._client = connections.client(target)
+        self._senders = ThreadPoolExecutor(GAMES_AT_ONCE, thread_name_prefix="heptalog-import")
+        self._sent: dict[str, Future[Counts]] = {}
+
+    @property
+    def waiting_max(self) -> int:
+        return 2 * GAMES_AT_ONCE
+
+    def record(self, game: Prepared) -> "Future[Counts]":
+        """Send a game, batch after batch."""
+        return self.send(game.game_id, game.sent(), list(map(len, game.records)))
+
+    def send(self, game_id: str, events: Sequence[Event], sizes: Sequence[int]) -> "Future[Counts]":
+        """Send the events of a game, each of about so many bytes."""
+        if game_id in self._sent:
+            # Two sources of one game follow each other, so that it does not hang on chance which of them is right.
+            wait([self._sent[game_id]])
+        self._sent = {name: future for name, future in self._sent.items() if not future.done()}
+        future = self._sent[game_id] = self._senders.submit(self._recorded, game_id, events, sizes)
+        return future
+
+    def flush(self) -> None:
+        """Nothing waits for company."""
+
+    def close(self) -> None:
+        """Wait for what is being sent; the connection is closed by who opened it."""
+        self._senders.shutdown()
+
+    def _recorded(self, game_id: str, events: Sequence[Event], sizes: Sequence[int]) -> Counts:
+        try:
+            return recorded(events, sizes, self._head(game_id), self._client.append)
+        except HeptalogError as error:
+            raise reachable(error, self._target) from error
+
+    def _head(self, game_id: str) -> int:
+        try:
+            return self._client.game(game_id).head.sequence
+        except NotFound:
+            return NO_GAME
