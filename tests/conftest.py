@@ -1,4 +1,6 @@
-"""What all tests share: one switch, and how long Hypothesis looks."""
+"""What all tests share: two switches, and how long Hypothesis looks."""
+
+import gc
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -11,9 +13,16 @@ settings.register_profile("search", parent=settings.get_profile("ci"), derandomi
 settings.load_profile("ci")
 
 
+def pytest_collection_finish() -> None:
+    """Spare the collector what stays to the end: it would look through all modules and tests again and again."""
+    gc.collect()
+    gc.freeze()
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     """`--bless` writes the text of golden games anew; read the difference before it is committed."""
     parser.addoption("--bless", action="store_true", help="write the .txt of tests/golden anew")
+    parser.addoption("--compiled", action="store_true", help="what is tested is the compiled form (make compiled)")
 
 
 @pytest.fixture
