@@ -22,7 +22,7 @@ def snapshot(asked_folder: Path) -> Snapshot:
     return snapshot_in(asked_folder)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def workers() -> Iterator[Workers]:
     """Processes that answer; a test that ends them makes its own."""
     with Workers(niceness=0) as workers:

@@ -1,6 +1,7 @@
 """Games for the tests of the program: as bare files, as recorded ones, and with something wrong in them."""
 
 import json
+import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -63,3 +64,14 @@ def folder_of_games(folder: Path, count: int = 3) -> Path:
         for seed in range(count):
             write(folder / rules.key / f"{seed}.jsonl", bare(rules, seed, length=40 + seed, with_rulings=True))
     return folder
+
+
+def copied(database: Path, path: Path) -> Path:
+    """A copy of a database that nobody has open, with all that lies beside it."""
+    for file in database.parent.glob(f"{database.name}*"):
+        copy = path.with_name(path.name + file.name.removeprefix(database.name))
+        if file.is_dir():
+            shutil.copytree(file, copy)
+        else:
+            shutil.copyfile(file, copy)
+    return path

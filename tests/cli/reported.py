@@ -12,6 +12,7 @@ from tests.cli.given import bare, changed, write
 from tests.cli.running import Ended, run
 
 GAMES_IN_ALL: Final = 200
+TOURNAMENT: Final = "Riga Open 1"
 HOSTILE_TOURNAMENT: Final = "Cup' OR '1'='1; --</title><script>alert(1)</script>"
 HOSTILE_NAMES: Final = (
     "<script>alert(2)</script>",

@@ -11,7 +11,8 @@ import pytest
 
 from heptalog.cli.bundles import BundleGame, trusted_by
 from heptalog.cli.connections import Connections
-from heptalog.cli.examine import _verdicts_on
+from heptalog.cli.examine import verdicts_on
+from heptalog.cli.spreading import _elsewhere
 from heptalog.service.evidence.keys import Keyring, save
 from heptalog.service.store.duck import DuckStore
 from heptalog.service.store.memory import MemoryStore
@@ -314,7 +315,7 @@ def test_a_bundle_goes_into_a_folder_under_its_own_name(season: Path, keys: Path
 def test_other_processes_are_sent_the_keys(bundle: Path) -> None:
     game = BundleGame(bundle, trusted=trusted_by([str(public(bundle))]))
     assert pickle.loads(pickle.dumps(game)) == game
-    (verdict,) = _verdicts_on([game])
+    (verdict,) = _elsewhere(verdicts_on, Connections.read_ahead, [game])
     assert verdict.ok
     with Connections() as connections:
         assert len(list(game.entries(connections))) == LENGTH

@@ -8,7 +8,7 @@ import pytest
 
 from heptalog.service.store.duck import DuckStore
 from heptalog.service.store.duck_kept import Kept
-from tests.cli.given import UP, bare, whole, write
+from tests.cli.given import UP, bare, copied, whole, write
 from tests.cli.running import only, run
 from tests.support.play import EVENT_COUNT_MAX
 
@@ -17,18 +17,25 @@ WON = whole(UP, 3, game_id="won", length=EVENT_COUNT_MAX)
 LAST = len(WON) - 1
 
 
-@pytest.fixture
-def log(tmp_path: Path) -> Path:
-    """A database with a finished game between two others."""
+@pytest.fixture(scope="module")
+def whole_log(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A database with a finished game between two others, that nobody changes."""
     # Not log.duckdb: opened by itself, a database has the name of its file, and that of the schema in it is log.
-    path = tmp_path / "games.duckdb"
+    folder = tmp_path_factory.mktemp("whole")
     files = [
-        write(tmp_path / "1.jsonl", bare()),
-        write(tmp_path / "2.jsonl", WON),
-        write(tmp_path / "3.jsonl", bare(length=9)),
+        write(folder / "1.jsonl", bare()),
+        write(folder / "2.jsonl", WON),
+        write(folder / "3.jsonl", bare(length=9)),
     ]
-    assert run("import", *files, "--into", path).code == 0
-    return path
+    assert run("import", *files, "--into", folder / "games.duckdb").code == 0
+    assert run("verify", folder / "games.duckdb").code == 0
+    return folder / "games.duckdb"
+
+
+@pytest.fixture
+def log(whole_log: Path, tmp_path: Path) -> Path:
+    """A copy of it."""
+    return copied(whole_log, tmp_path / "games.duckdb")
 
 
 def alter(log: Path, statement: str, *parameters: object) -> None:
@@ -115,7 +122,6 @@ DAMAGES: dict[str, tuple[Callable[[Path], None], str, int | None]] = {
 @pytest.mark.parametrize("name", DAMAGES)
 def test_a_change_is_found_where_it_is(name: str, log: Path) -> None:
     damage, code, sequence = DAMAGES[name]
-    assert run("verify", log).code == 0
     damage(log)
     ended = run("verify", log, "--format", "json")
     assert ended.code == 1
@@ -232,7 +238,7 @@ def test_a_database_that_breaks_on_the_way_is_told_of_once(
     jobs: int, log: Path, game: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if jobs == 2:
-        monkeypatch.setattr("heptalog.cli.examine.SMALL_SIZE", 1)
+        monkeypatch.setattr("heptalog.cli.spreading.SMALL_SIZE", 1)
     alter(log, "DROP TABLE log.endings")
     ended = run("verify", log, game, "--format", "json", "--jobs", jobs)
     assert ended.code == 3

@@ -17,24 +17,31 @@ from heptalog.cli.processes import in_order
 from heptalog.replay.events import GameClosed
 from heptalog.replay.registry import GAMES
 from heptalog.service.client import Client
-from tests.cli.given import bare, folder_of_games, write
+from tests.cli.given import bare, copied, folder_of_games, write
 from tests.cli.running import PROGRAM, only, run, serving
 
+pytestmark = pytest.mark.usefixtures("lent_workers")
 RECORDS = """
     SELECT game_id, sequence, kind, seat, event_id, occurred_at, recorded_at, recorded_by, hash, record
     FROM read_parquet('{}/events/**/*.parquet') ORDER BY game_id, sequence
 """
 
 
-@pytest.fixture
-def many(tmp_path: Path) -> Path:
-    """A database with some games of each kind, ended and running."""
-    path = tmp_path / "many.duckdb"
-    folder = folder_of_games(tmp_path / "games")
+@pytest.fixture(scope="module")
+def made_many(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A database with some games of each kind, ended and running, that nobody changes."""
+    path = tmp_path_factory.mktemp("many") / "many.duckdb"
+    folder = folder_of_games(path.parent / "games")
     for number, rules in enumerate(GAMES):
         write(folder / f"whole-{rules.key}.jsonl", bare(rules, 50 + number, length=2_000))
     assert run("import", folder, "--into", path).code == 0
     return path
+
+
+@pytest.fixture
+def many(made_many: Path, tmp_path: Path) -> Path:
+    """A copy of it."""
+    return copied(made_many, tmp_path / "many.duckdb")
 
 
 def running_in(source: object) -> list[str]:
@@ -71,9 +78,7 @@ def test_a_database_is_exported_and_said_so(many: Path, tmp_path: Path) -> None:
 def test_on_all_cores_it_is_the_same(many: Path, tmp_path: Path) -> None:
     alone, together = tmp_path / "alone", tmp_path / "together"
     assert run("export", many, "--parquet", alone, "--unfinished").code == 0
-    settings = Settings(
-        partial(in_order, jobs=2), time.time_ns, has_running=True, small_events=0, work_events=300, step_events=1_500
-    )
+    settings = Settings(partial(in_order, jobs=2), time.time_ns, has_running=True, small_events=0, work_events=300)
     with exporting(together, lying(many), settings) as work:
         told: list[int] = []
         report = work.run(told.append)

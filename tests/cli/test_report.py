@@ -7,16 +7,11 @@ from typing import Final
 
 import pytest
 
-from tests.cli.reported import HOSTILE_NAMES, HOSTILE_TOURNAMENT, hostile_database, reported, simulated_database
+from tests.cli.given import copied
+from tests.cli.reported import HOSTILE_NAMES, HOSTILE_TOURNAMENT, TOURNAMENT, reported
 from tests.cli.running import run, serving
 
-TOURNAMENT: Final = "Riga Open 1"
-
-
-@pytest.fixture(scope="module")
-def simulated(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A database with simulated games; who changes it takes a copy."""
-    return simulated_database(tmp_path_factory.mktemp("simulated") / "games.duckdb")
+pytestmark = pytest.mark.usefixtures("lent_workers")
 
 
 class Page(HTMLParser):
@@ -56,16 +51,16 @@ def page_of(source: object, folder: Path, *tournament: str) -> str:
     return path.read_text("utf-8")
 
 
-@pytest.fixture(scope="module")
-def everything(simulated: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
+@pytest.fixture
+def everything(pages: Path) -> str:
     """The page about all of them."""
-    return page_of(simulated, tmp_path_factory.mktemp("everything"))
+    return (pages / "all.html").read_text("utf-8")
 
 
-@pytest.fixture(scope="module")
-def one_tournament(simulated: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
+@pytest.fixture
+def one_tournament(pages: Path) -> str:
     """The page about one tournament."""
-    return page_of(simulated, tmp_path_factory.mktemp("one"), TOURNAMENT)
+    return (pages / "one.html").read_text("utf-8")
 
 
 def test_the_same_moment_gives_the_same_bytes(simulated: Path, everything: str, tmp_path: Path) -> None:
@@ -122,9 +117,8 @@ def test_the_page_says_what_the_questions_say(simulated: Path, one_tournament: s
         assert found.groups() == (best["player_name"], str(best["games"]), str(best["won"]))
 
 
-def test_names_are_text_whatever_is_in_them(tmp_path: Path) -> None:
-    database = hostile_database(tmp_path)
-    page = Page(page_of(database, tmp_path, HOSTILE_TOURNAMENT))
+def test_names_are_text_whatever_is_in_them(pages: Path) -> None:
+    page = Page((pages / "hostile.html").read_text("utf-8"))
     tags = {tag for tag, _ in page.tags}
     assert not {"script", "img"} & tags
     assert HOSTILE_TOURNAMENT in page.text
@@ -183,11 +177,9 @@ def test_a_log_without_games_is_told_as_that(tmp_path: Path) -> None:
     assert "No games have been recorded yet." in page.text
 
 
-def test_a_server_gives_the_same_page(tmp_path: Path) -> None:
-    database = simulated_database(tmp_path / "games.duckdb")
-    here = page_of(database, tmp_path)
-    with serving(database) as server:
-        assert page_of(server.url, tmp_path) == here
+def test_a_server_gives_the_same_page(simulated: Path, everything: str, tmp_path: Path) -> None:
+    with serving(copied(simulated, tmp_path / "games.duckdb")) as server:
+        assert page_of(server.url, tmp_path) == everything
 
 
 def test_what_cannot_be_read_writes_nothing(tmp_path: Path) -> None:

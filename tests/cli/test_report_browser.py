@@ -8,7 +8,7 @@ from typing import Any, Final
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
-from tests.cli.reported import HOSTILE_NAMES, HOSTILE_TOURNAMENT, hostile_database, reported, simulated_database
+from tests.cli.reported import HOSTILE_NAMES, HOSTILE_TOURNAMENT
 
 CHROMIUM: Final = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 FLAGS: Final = (
@@ -32,17 +32,6 @@ CHARTS: Final = """() => [...document.querySelectorAll('svg')].filter(svg => svg
     return {width: place.width, height: place.height, left: place.left, right: place.right, texts,
         marks: svg.querySelectorAll('path, line').length, title: svg.querySelector('title').textContent}
 })"""
-
-
-@pytest.fixture(scope="module")
-def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Three pages in a folder: of all, of a tournament, and of one whose names are code."""
-    folder = tmp_path_factory.mktemp("pages")
-    database = simulated_database(folder / "games.duckdb")
-    assert reported(database, folder / "all.html").code == 0
-    assert reported(database, folder / "one.html", "Riga Open 1").code == 0
-    assert reported(hostile_database(folder), folder / "hostile.html", HOSTILE_TOURNAMENT).code == 0
-    return folder
 
 
 @pytest.fixture(scope="module")

@@ -14,23 +14,35 @@ import pytest
 from typer.testing import CliRunner
 
 from heptalog.cli.app import app
+from tests.cli.given import copied
 from tests.cli.running import PROGRAM, WAIT_SECONDS, Serving, only, run, run_program, serving
 
+pytestmark = pytest.mark.usefixtures("lent_workers")
 QUESTION = "SELECT ruleset, events, status FROM games ORDER BY ruleset"
 RULESETS = ["seven_bridge", "seven_rocks", "seven_up"]
 
 
-@pytest.fixture
-def served(log: Path) -> Iterator[Serving]:
-    """A server that holds that database."""
-    with serving(log) as server:
+@pytest.fixture(scope="module")
+def made_server(made_log: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    """A server that holds that database, to which nothing is added."""
+    with serving(copied(made_log, tmp_path_factory.mktemp("served") / "log.duckdb")) as server:
         yield server
 
 
 @pytest.fixture(params=["database", "server"])
-def source(request: pytest.FixtureRequest, log: Path) -> str:
+def source(request: pytest.FixtureRequest) -> str:
     """Those games, held by nobody or by a server."""
-    return str(log) if request.param == "database" else request.getfixturevalue("served").url
+    if request.param == "database":
+        return str(request.getfixturevalue("log"))
+    server: Serving = request.getfixturevalue("made_server")
+    return server.url
+
+
+@pytest.fixture
+def served(log: Path) -> Iterator[Serving]:
+    """A server of one's own."""
+    with serving(log) as server:
+        yield server
 
 
 def test_a_question_is_answered_in_every_form(source: str, tmp_path: Path) -> None:
@@ -74,6 +86,12 @@ def test_an_export_can_be_asked(log: Path, tmp_path: Path) -> None:
 
 
 # Where the question comes from.
+
+
+def bytes_of(source: str, question: str, form: str) -> tuple[int, bytes, str]:
+    """How a question ended, and what it wrote, to the byte."""
+    result = CliRunner().invoke(app, ["sql", source, question, "--format", form])
+    return result.exit_code, result.stdout_bytes, result.stderr
 
 
 def asked_on_stdin(text: str | bytes, *arguments: object) -> tuple[int, str, str]:
@@ -196,8 +214,8 @@ def test_a_question_that_takes_too_much_memory_is_three(log: Path) -> None:
     assert "[QUERY_TOO_LARGE]" in ended.err
 
 
-def test_a_server_has_its_own_limit_of_memory(served: Serving) -> None:
-    ended = run("sql", served.url, "SELECT 1", "--memory", "1GB")
+def test_a_server_has_its_own_limit_of_memory(made_server: Serving) -> None:
+    ended = run("sql", made_server.url, "SELECT 1", "--memory", "1GB")
     assert (ended.code, ended.err.count("\n")) == (2, 1)
     assert "--memory is for databases and exports" in ended.err
 
@@ -210,26 +228,36 @@ def test_an_option_that_is_none_is_wrong_use(option: tuple[str, str], log: Path)
 # Where the answer goes.
 
 
+TORN = "SELECT CASE WHEN range < 300000 THEN range ELSE error('stop') END AS n FROM range(400000)"
+
+
 def test_a_failure_on_the_way_leaves_no_file_and_no_document(source: str, tmp_path: Path) -> None:
-    torn = "SELECT CASE WHEN range < 300000 THEN range ELSE error('stop') END AS n FROM range(400000)"
     out = tmp_path / "answer.json"
     out.write_text("what was there")
-    ended = run("sql", source, torn, "--out", out)
+    ended = run("sql", source, TORN, "--out", out)
     assert (ended.code, ended.out) == (2, "")
     assert out.read_text() == "what was there"
     assert sorted(path.name for path in tmp_path.iterdir() if path.name.startswith(".")) == []
     for form in ("json", "jsonl", "csv", "arrow"):
-        done = subprocess.run(
-            [PROGRAM, "sql", source, torn, "--format", form], capture_output=True, timeout=WAIT_SECONDS, check=False
-        )
-        assert (done.returncode, done.stderr.count(b"\n")) == (2, 1)
-        assert b"stop" in done.stderr
+        code, told, said = bytes_of(source, TORN, form)
+        assert (code, said.count("\n")) == (2, 1)
+        assert "stop" in said
         if form == "json":
             with pytest.raises(json.JSONDecodeError):
-                json.loads(done.stdout)
+                json.loads(told)
         if form == "arrow":
             with pytest.raises(pa.ArrowInvalid):
-                pa.ipc.open_stream(done.stdout).read_all()
+                pa.ipc.open_stream(told).read_all()
+
+
+def test_a_failure_on_the_way_into_a_pipe_leaves_no_document(log: Path) -> None:
+    done = subprocess.run(
+        [PROGRAM, "sql", log, TORN, "--format", "json"], capture_output=True, timeout=WAIT_SECONDS, check=False
+    )
+    assert (done.returncode, done.stderr.count(b"\n")) == (2, 1)
+    assert b"stop" in done.stderr
+    with pytest.raises(json.JSONDecodeError):
+        json.loads(done.stdout)
 
 
 def test_parquet_and_arrow_go_into_a_pipe(log: Path) -> None:

@@ -158,6 +158,8 @@ with temporary_folder() as folder:
 def test_a_temporary_folder_goes_with_its_program(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: signal.Signals
 ) -> None:
+    if signal.getsignal(number) is signal.SIG_IGN:
+        pytest.skip("whoever started the tests has it ignored, and so do their programs")
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     (tmp_path / "heptalog-tables-file").write_bytes(b"")
     (tmp_path / "heptalog-tables-link").symlink_to(tmp_path.parent, target_is_directory=True)
