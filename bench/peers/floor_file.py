@@ -1,0 +1,59 @@
+"""A file that is appended to and synced: what no log on this disk could be faster than."""
+
+import os
+import platform
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from bench.peers.peer import Settings, answer, numbered
+from bench.peers.shapes import Batch
+from bench.peers.stores import Append, StorePeer
+
+
+class FileFloor(StorePeer):
+    """A new file for every measurement."""
+
+    name = "a file"
+    note = "write and fdatasync before the answer; in process, no network; one after the other, no format, no condition"
+    version = platform.release()
+    works = tuple(work for work in StorePeer.works if work.endswith("1 caller"))
+
+    def __init__(self, settings: Settings) -> None:
+        super().__init__(settings)
+        self._paths = numbered(f"{settings.folder}/file-")
+
+    @contextmanager
+    def opened(self) -> Iterator["_File"]:
+        """A new file."""
+        descriptor = os.open(next(self._paths), os.O_CREAT | os.O_WRONLY | os.O_APPEND)
+        try:
+            yield _File(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+class _File:
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+
+    def connected(self) -> Append:
+        def append(batch: Batch) -> int:
+            os.write(self._descriptor, b"".join(fact.data for fact in batch.facts))
+            os.fdatasync(self._descriptor)
+            return 0
+
+        return append
+
+    def settle(self) -> None:
+        pass
+
+    def read_all(self) -> int:
+        raise NotImplementedError
+
+    def read_one(self, stream: uuid.UUID) -> int:
+        raise NotImplementedError
+
+
+if __name__ == "__main__":
+    answer(FileFloor)
