@@ -44,6 +44,18 @@ def test_what_is_there_is_never_said_not_to_be(monkeypatch: pytest.MonkeyPatch, 
     assert not any(names.may_have(f"none-{number}") for number in range(100))
 
 
+def test_a_name_may_be_among_them_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(duck_names, "NEW_MAX", 3)
+    there = [f"game-{number}" for number in range(50)]
+    names = Names(len(there))
+    names.read_on(Asked([*there[:25], *there[:25]]))
+    for start in range(0, 50, 5):
+        names.add(there[start : start + 10])
+        assert all(names.may_have(game_id) for game_id in there[:25])
+        assert all(names.may_have(game_id) for game_id in there[: start + 10])
+    assert not any(names.may_have(f"none-{number}") for number in range(100))
+
+
 def test_of_no_games_all_are_new() -> None:
     names = Names(0)
     assert not names.may_have("a")

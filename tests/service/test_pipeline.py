@@ -6,6 +6,7 @@ import pytest
 
 from heptalog.replay.errors import Code, Conflict, HeptalogError, Unavailable
 from heptalog.replay.events import Event
+from heptalog.service.appending.jobs import Job
 from heptalog.service.appends import Append, Receipt
 from heptalog.service.config import Settings
 from heptalog.service.store import NO_GAME, Batch, Entry
@@ -159,6 +160,48 @@ def test_a_stale_head_is_told_while_a_commit_is_on_its_way(pipeline: Pipeline) -
     assert again.is_deduplicated
     assert isinstance(stale, Conflict)
     assert stale.facts["actual"] == MANY
+
+
+class Leaver(Job):
+    """One that is waited for until it is left."""
+
+    is_left = False
+
+    def begins(self) -> bool:
+        return not self.is_left
+
+
+def test_who_leaves_once_it_is_prepared_costs_nobody_anything(
+    pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer = pipeline.service.app.writer
+    prepare = writer._handler.prepare
+    prepared: list[str] = []
+
+    def counted(append: Append) -> object:
+        prepared.append(append.game_id)
+        return prepare(append)
+
+    monkeypatch.setattr(writer._handler, "prepare", counted)
+    leaver = Leaver(Append("left", NO_GAME, (Event(0, ROCKS, event_id="start"),)), lambda _: None)
+    with pipeline.service.store.held() as hold:
+        held(pipeline, hold)
+        reading_count = pipeline.service.store.reading_count
+        writer.enqueue(leaver)
+        # It is in the queue with the others, which are counted by their futures.
+        pipeline.futures.append(Future())
+        pipeline.prepared(many("one", 1 + MANY), many("two", 1))
+        pipeline.futures.pop(1)
+        leaver.is_left = True
+        assert not any(future.cancel() for future in pipeline.futures)
+    assert all(isinstance(outcome, Receipt) for outcome in pipeline.outcomes())
+    assert prepared == ["one", "left", "one", "two"]
+    # But for the two that were not at hand.
+    assert pipeline.service.store.reading_count - reading_count <= 2
+    # It is recorded all the same, and whoever comes again is recognised.
+    client = pipeline.service.client()
+    assert client.append(leaver.append).is_deduplicated
+    assert client.append(many("two", 1)).is_deduplicated
 
 
 def test_a_bug_meets_only_its_own_append(pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch) -> None:

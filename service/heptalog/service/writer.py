@@ -89,7 +89,10 @@ class Writer:
         return job.future
 
     def enqueue(self, job: Job) -> None:
-        """Queue an append for whoever wants to be told in a way of its own; raises what `submit` raises."""
+        """Queue an append for whoever wants to be told in a way of its own; raises what `submit` raises.
+
+        Where it is patient and there is no room, its `when_room` is called once that is worth another try.
+        """
         self._waiting.put(job)
 
     def drain(self) -> None:
@@ -116,8 +119,11 @@ class Writer:
                         self._rest()
                     case Sign.END:
                         return
-                    case job:
+                    case job if job.begins():
                         self._groups.prepare(group, job)
+                    case left:
+                        # Nobody waits for it any more, and nothing stands on it yet.
+                        self._waiting.let_go(left)
         except BaseException as error:  # noqa: BLE001  # whatever it was, nobody may wait for ever
             self._break(group, error)
         finally:
@@ -132,19 +138,11 @@ class Writer:
 
     def _handed_over(self, group: Group) -> Group:
         """Send a group to the disk, and begin the next one."""
-        begun = [job for job in group.jobs if job.begins()]
-        if len(begun) < len(group.jobs):
-            # Who has gone away before there was no way back is passed over, also by those who came after.
-            self._waiting.let_go(len(group.jobs) - len(begun))
-            self._handler.forget(group.games)
-            group = self._groups.prepared_again(begun)
-        if not begun:
-            return group
         self._commit_count += 1
         if self._commit_count % _SHRINK_EVERY == 0:
             self._live.shrink()
         commit = self._last = _Commit(group)
-        self._waiting.hand_over(len(group.jobs))
+        self._waiting.hand_over(group.jobs)
         if group.event_count >= WORTH_EVENTS and not group.is_shaken:
             self._commits.put(commit)
             return Group()

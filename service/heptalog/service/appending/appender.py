@@ -33,7 +33,7 @@ class Appender:
     def __init__(self, writer: Writer, loop: asyncio.AbstractEventLoop) -> None:
         self._writer = writer
         self._loop = loop
-        self._moved = loop.create_future()
+        self._room = loop.create_future()
 
     async def append(self, append: Append) -> Receipt:
         """Record events, and give the receipt once they are durable. Raises what the writer raises."""
@@ -48,9 +48,18 @@ class Appender:
         """Queue an append that is settled in a way of its own; raises what the writer raises."""
         self._writer.enqueue(job)
 
-    async def moved(self) -> None:
-        """Wait until some of what is on its way is settled."""
-        await asyncio.shield(self._moved)
+    async def room(self) -> None:
+        """Wait until it is worth another try to queue what was patient and found no room, just now."""
+        await asyncio.shield(self._room)
+
+    def room_made(self) -> None:
+        """Hear from the writer that there is room."""
+        with suppress(RuntimeError):  # as below
+            self._loop.call_soon_threadsafe(self._tell_of_room)
+
+    def _tell_of_room(self) -> None:
+        self._room.set_result(None)
+        self._room = self._loop.create_future()
 
     def tell(self, jobs: Sequence[LoopJob]) -> None:
         """Hear from the writer what came of these."""
@@ -60,8 +69,6 @@ class Appender:
     def _settle(self, jobs: Sequence[LoopJob]) -> None:
         for job in jobs:
             job.settle()
-        self._moved.set_result(None)
-        self._moved = self._loop.create_future()
 
 
 class _Awaited(LoopJob):

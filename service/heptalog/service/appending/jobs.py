@@ -17,16 +17,18 @@ class Job:
     It is called in a thread of the writer's, must be done at once, and never raises.
     """
 
-    __slots__ = ("append", "is_told", "outcome", "tell")
+    __slots__ = ("append", "is_told", "outcome", "tell", "when_room")
 
     def __init__(self, append: Append, tell: "Callable[[Sequence[Any]], None]") -> None:
         self.append = append
         self.tell = tell
         self.outcome: Outcome | None = None
         self.is_told = False
+        # Whoever has this is patient: where there is no room it hears of room, as `tell` hears of outcomes.
+        self.when_room: Callable[[], None] | None = None
 
     def begins(self) -> bool:
-        """Whether anybody still waits for it; asked once, when there is no way back."""
+        """Whether anybody still waits for it; asked once, before it is prepared. Then it is recorded all the same."""
         return True
 
 

@@ -7,6 +7,7 @@ answer, in the same order, is where a batch that fails has never been followed b
 """
 
 import asyncio
+from collections import deque
 from contextlib import suppress
 from typing import Final
 
@@ -63,6 +64,7 @@ class _StreamJob(LoopJob):
 
     def __init__(self, append: Append, stream: "_Stream", number: int, size: int) -> None:
         super().__init__(append, stream.appender)
+        self.when_room = stream.appender.room_made
         self.stream = stream
         self.number = number
         self.size = size
@@ -80,7 +82,8 @@ class _Stream:
         self._on_their_way: dict[int, _StreamJob] = {}
         self._event_count = 0
         self._size = 0
-        self._answers: list[tuple[int, Receipt | BaseException]] = []
+        self._answers: deque[tuple[int, Receipt | BaseException]] = deque()
+        self._unanswered: set[int] = set()  # until their answers are written
         self._ending: HeptalogError | None = None  # what it ends with, where that is not the sender's wish
         self._is_read = False  # to its end, or as far as it will be
         self._is_cut = False  # what is on its way is answered no more
@@ -94,7 +97,7 @@ class _Stream:
             while self._answers or not (self._is_cut or (self._is_read and not self._on_their_way)):
                 await self._changed.wait()
                 self._changed.clear()
-                if self._answers:
+                while self._answers:
                     await self._write()
             if self._ending is not None:
                 raise self._ending
@@ -157,46 +160,45 @@ class _Stream:
             await self._begin(index, number, append, size)
 
     def _is_full(self) -> bool:
-        return (
-            self._event_count >= EVENTS_MAX
-            or self._size >= BYTES_MAX
-            or len(self._on_their_way) + len(self._answers) >= APPENDS_MAX
-        )
+        return self._event_count >= EVENTS_MAX or self._size >= BYTES_MAX or len(self._unanswered) >= APPENDS_MAX
 
     async def _begin(self, index: int, number: int, append: Append | HeptalogError, size: int) -> None:
-        if number == 0 or number in self._on_their_way:
+        if number == 0 or number in self._unanswered:
             # An answer to it could not be told from that to another.
             problem = "0, or that of another append that has no answer yet"
             field = f"appends[{index}].correlation_id"
             raise Malformed(Code.FIELD_INVALID, rule="api", field=field, problem=problem)
         if isinstance(append, HeptalogError):
+            self._unanswered.add(number)
             self._answer(number, append)
             return
         job = _StreamJob(append, self, number, size)
-        while True:
-            try:
-                self.appender.enqueue(job)
-                break
-            except Unavailable as error:
-                if error.code is not Code.OVERLOADED:
-                    raise
-            # Others have filled the queue; who sends on a stream waits, and is not refused.
-            await self.appender.moved()
+        while not self._is_queued(job):
+            await self.appender.room()
+            if self._is_read:
+                return
+        self._unanswered.add(number)
         self._on_their_way[number] = job
         self._event_count += len(append.events)
         self._size += size
 
+    def _is_queued(self, job: _StreamJob) -> bool:
+        """Queue it; where others have filled the queue, who sends on a stream waits, and is not refused."""
+        try:
+            self.appender.enqueue(job)
+        except Unavailable as error:
+            if error.code is not Code.OVERLOADED:
+                raise
+            return False
+        return True
+
     async def _write(self) -> None:
-        """Write what is answered, as few messages as its size takes."""
-        answers, self._answers = self._answers, []
-        self._room.set()
+        """Write what is answered, as much as one message takes."""
         response = log_pb2.AppendStreamResponse()
         size = 0
-        for number, outcome in answers:
-            if size >= _ANSWERS_BYTES:
-                await self._context.write(response.SerializeToString())
-                response.Clear()
-                size = 0
+        while self._answers and size < _ANSWERS_BYTES:
+            number, outcome = self._answers.popleft()
+            self._unanswered.discard(number)
             answer = response.answers.add(correlation_id=number)
             if isinstance(outcome, Receipt):
                 answer.appended.CopyFrom(appended_message(outcome))
@@ -204,4 +206,5 @@ class _Stream:
             else:
                 answer.failure = packed(outcome)
                 size += len(answer.failure)
+        self._room.set()
         await self._context.write(response.SerializeToString())

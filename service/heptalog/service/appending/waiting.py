@@ -1,6 +1,7 @@
 """What waits for the writer: the jobs of everybody, and the commit that is on its way meanwhile."""
 
 from collections import deque
+from collections.abc import Callable, Sequence
 from enum import Enum, auto
 from threading import Condition, Lock
 from typing import Final
@@ -33,6 +34,10 @@ class Waiting:
         self._jobs: deque[Job] = deque()
         self._event_count = 0
         self._jobs_max = jobs_max
+        # The patient ones would fill any queue; the rest is for those who would be refused.
+        self._patient_max = max(1, jobs_max // 2)
+        self._patient_count = 0
+        self._wanting_room: set[Callable[[], None]] = set()
         self._rest_seconds = rest_seconds
         self._is_draining = False
         self._is_broken = False
@@ -47,15 +52,22 @@ class Waiting:
     # Whoever appends, any thread.
 
     def put(self, job: Job) -> None:
-        """Queue a job. Raises Unavailable at once where there is no room, or nobody who would take it."""
+        """Queue a job. Raises Unavailable at once where there is no room, or nobody who would take it.
+
+        A patient one that finds no room has to try again after its `when_room`.
+        """
         with self.changed:
             if self._is_draining:
                 raise Unavailable(Code.DRAINING, rule="api")
             if self._is_broken:
                 raise Unavailable(Code.WRITE_FAILED, rule="api")
-            if self.count >= self._jobs_max:
+            is_patient = job.when_room is not None
+            if self.count >= self._jobs_max or (is_patient and self._patient_count >= self._patient_max):
+                if job.when_room is not None:
+                    self._wanting_room.add(job.when_room)
                 raise Unavailable(Code.OVERLOADED, rule="api")
             self.count += 1
+            self._patient_count += is_patient
             self._jobs.append(job)
             self._event_count += len(job.append.events)
             self.changed.notify_all()
@@ -67,6 +79,7 @@ class Waiting:
         with self.changed:
             self._is_draining = True
             self._ready.notify()
+            self._tell_of_room()
 
     # The writer's thread.
 
@@ -100,16 +113,27 @@ class Waiting:
         with self.changed:
             self.changed.wait_for(lambda: not self._is_committing)
 
-    def hand_over(self, jobs_count: int) -> None:
+    def hand_over(self, jobs: Sequence[Job]) -> None:
         """A group goes to the disk."""
         with self.changed:
             self._is_committing = True
-            self.count -= jobs_count
+            self._leave(jobs)
 
-    def let_go(self, jobs_count: int) -> None:
-        """So many have gone away by themselves."""
+    def let_go(self, job: Job) -> None:
+        """Whoever waited for this one has gone away."""
         with self.changed:
-            self.count -= jobs_count
+            self._leave([job])
+
+    def _leave(self, jobs: Sequence[Job]) -> None:
+        self.count -= len(jobs)
+        self._patient_count -= sum(job.when_room is not None for job in jobs)
+        self._tell_of_room()
+
+    def _tell_of_room(self) -> None:
+        """Have the patient ones try again: there is room, or nobody who would take them."""
+        wanting, self._wanting_room = self._wanting_room, set()
+        for tell in wanting:
+            tell()
 
     def calm(self) -> None:
         """What was not as it was meant to be has been put right."""
@@ -122,7 +146,8 @@ class Waiting:
             self._is_broken = True
             jobs = list(self._jobs)
             self._jobs.clear()
-            self.count = self._event_count = 0
+            self.count = self._event_count = self._patient_count = 0
+            self._tell_of_room()
             return jobs
 
     # The thread that commits.
