@@ -1,6 +1,7 @@
 """`heptalog import` and `heptalog export`: what goes in comes out, once, whole or not at all."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -108,6 +109,23 @@ def test_what_contradicts_the_log_is_a_finding_and_stops_no_other(log: str, tmp_
     assert (second["ok"], second["code"]) == (False, "EVENT_ID_REUSED")
     assert third["ok"] is True
     assert exported(f"{log}#game") == lines
+
+
+def test_a_contradiction_is_told_with_its_place_in_the_game(log: str, tmp_path: Path) -> None:
+    lines = whole(ROCKS, 1, length=700)
+    count = len(lines)
+    assert count > 515, "more than one batch"
+    assert imported(log, write(tmp_path / "first.jsonl", lines)) == [(True, count, 0)]
+    unchained = [changed(line, lambda tree: (tree.pop("hash"), tree.pop("previousHash"))) for line in lines]
+    for place in (3, 514):
+        other = changed(unchained[place], lambda tree: tree.update(recordedBy="somebody else"))
+        foreign = changed(unchained[place], lambda tree: tree.update(eventId="another"))
+        for line, code in ((other, "EVENT_ID_REUSED"), (foreign, "BATCH_PARTLY_KNOWN")):
+            forked = write(tmp_path / "forked.jsonl", [*unchained[:place], line, *unchained[place + 1 :]])
+            (found,) = run("import", forked, "--into", log, "--format", "json").document
+            assert (found["code"], found["sequence"]) == (code, place)
+            assert found["message"].startswith(f"line {place + 1}: ")
+            assert re.search(rf"(at sequence|new events) {place}\b", found["message"])
 
 
 def test_a_bad_game_writes_nothing(log: str, tmp_path: Path) -> None:

@@ -131,6 +131,11 @@ def remark(event_id: str, text: str = "", **given: Any) -> Event:
     return Event(0, NoteAdded(text or event_id), event_id=event_id, **given)
 
 
+def notes(count: int, *, first: int = 0, game_id: str = "game") -> list[Append]:
+    """Remarks, one an append, from this sequence on."""
+    return [Append(game_id, first + number, (remark(f"n{first + number}"),)) for number in range(count)]
+
+
 def new_game(client: Client, game_id: str = "game", started: GameStarted = ROCKS, *, remark_count: int = 0) -> None:
     """A game with its start and so many remarks, `r1`, `r2` …"""
     client.append(Append(game_id, NO_GAME, (Event(0, started, event_id="start"),)))

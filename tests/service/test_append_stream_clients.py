@@ -17,7 +17,7 @@ from heptalog.service.client.calls import Retries
 from heptalog.service.client.streams import AppendStream
 from heptalog.service.store.duck import DuckStore
 from heptalog.service.store.memory import MemoryStore
-from tests.service.asking import FOREIGN, check_positions, check_record, new_game, remark
+from tests.service.asking import FOREIGN, check_positions, check_record, new_game, notes, remark
 from tests.service.cutting import Cutter, Pauses, Proxy
 from tests.support.serving import WAIT_SECONDS, Service
 
@@ -28,11 +28,6 @@ def proxy(service: Service) -> Iterator[Proxy]:
     between = Proxy(service.server.port)
     yield between
     between.close()
-
-
-def notes(count: int, *, first: int = 0, game_id: str = "game") -> list[Append]:
-    """Remarks, one an append, from this sequence on."""
-    return [Append(game_id, first + number, (remark(f"n{first + number}"),)) for number in range(count)]
 
 
 def outcomes(futures: list[Future[Receipt]]) -> list[Receipt | HeptalogError]:

@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Final, NamedTuple
 
-from heptalog.replay.errors import HeptalogError
+from heptalog.replay.errors import Code, HeptalogError
 from heptalog.replay.events import Event
 from heptalog.service.appends import Append, Receipt
 from heptalog.service.config import EVENTS_PER_APPEND_MAX, ID_LENGTH_MAX, MESSAGE_SIZE_MAX
@@ -12,6 +13,7 @@ from heptalog.service.handler import check_shape
 
 _BATCH_SIZE_MAX: Final = MESSAGE_SIZE_MAX * 7 // 8
 _PLACE_IN_REQUEST: Final = re.compile(r"^events\[\d+\]\.?")
+_NUMBER: Final = re.compile(r"\d+")
 
 
 class Counts(NamedTuple):
@@ -87,10 +89,33 @@ def _append(batch: Sequence[Event]) -> Append:
 
 def _in_file(error: HeptalogError, batch: Sequence[Event]) -> HeptalogError:
     """The error with the place of its event in the game, and not in the request that we made of it."""
-    index = error.facts.pop("index", 0)
+    index = error.facts.pop("index", _index_told(error, batch))
     field = error.facts.get("field")
     if isinstance(field, str):
         error.facts["field"] = _PLACE_IN_REQUEST.sub("", field)
     if batch and isinstance(index, int):
         error.facts.setdefault("sequence", batch[index].sequence)
     return error
+
+
+def _index_told(error: HeptalogError, batch: Sequence[Event]) -> int:
+    """The place in the request that a log names in other words, the first one where it names none.
+
+    What it says of places becomes that of the game.
+    """
+    match error.code:
+        case Code.EVENT_ID_REUSED:
+            event_id = error.facts.get("event_id")
+            return next((index for index, event in enumerate(batch) if event.event_id == event_id), 0)
+        case Code.BATCH_PARTLY_KNOWN:
+            # The log has the game so far: what it does not know is what differs.
+            unknown = _NUMBER.search(str(error.facts.get("new_events")))
+            for name in error.facts.keys() & {"known_events", "new_events"}:
+                error.facts[name] = _NUMBER.sub(partial(_moved, batch[0].sequence), str(error.facts[name]))
+            return int(unknown[0]) if unknown and int(unknown[0]) < len(batch) else 0
+        case _:
+            return 0
+
+
+def _moved(by: int, number: re.Match[str]) -> str:
+    return str(by + int(number[0]))

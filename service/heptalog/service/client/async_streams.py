@@ -51,8 +51,11 @@ class AsyncAppendStream:
     async def append(self, append: Append) -> "asyncio.Future[Receipt]":
         """Send events; the future, to be awaited, has the receipt once they are durable, or why they are not.
 
-        Waits while too much is on its way. Raises why the stream has ended, where it has.
+        Waits while too much is on its way. Raises why the stream has ended, where it has, and RuntimeError where it has
+        not been entered.
         """
+        if self._serving is None:
+            raise RuntimeError("the stream has not been entered: async with client.stream() as stream")
         while self._flight.is_full and self._failure is None and not self._is_closing:
             self._room.clear()
             await self._room.wait()

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from copy import copy
-from threading import Condition, Thread
+from threading import Condition, Event, Thread, current_thread
 from types import TracebackType
 from typing import Any, Self
 
@@ -23,6 +23,8 @@ class AppendStream:
     Leaving it waits for all answers. After a cut connection, and where the service is unavailable, what has no answer
     is sent again in its order; that is safe where every event has its id. Where that does not help in the end, or the
     service says no to the stream as such, everybody who still waits is told so, and so is whoever appends then.
+
+    Callbacks of its futures run in the thread that hears the answers: until they return no other answer is heard.
     """
 
     def __init__(
@@ -43,7 +45,9 @@ class AppendStream:
         self._is_closing = False
         self._is_overdue = False
         self._failure: HeptalogError | None = None
+        self._has_ended = Event()
         self._thread = Thread(target=self._run, name="heptalog-append-stream", daemon=True)
+        self._watcher = Thread(target=self._watch, name="heptalog-append-stream-watcher", daemon=True)
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -57,13 +61,21 @@ class AppendStream:
     def append(self, append: Append) -> "Future[Receipt]":
         """Send events; the future has the receipt once they are durable, or why they are not.
 
-        Waits while too much is on its way. Raises why the stream has ended, where it has.
+        Waits while too much is on its way. Raises why the stream has ended, where it has. Raises RuntimeError where the
+        stream has not been entered, and in a callback of its futures where it would have to wait: for itself.
         """
+        if self._thread.ident is None:
+            raise RuntimeError("the stream has not been entered: with client.stream() as stream")
         future: Future[Receipt] = Future()
         # What is on its way cannot be called back.
         future.set_running_or_notify_cancel()
         with self._changed:
-            self._changed.wait_for(lambda: not self._flight.is_full or self._failure is not None or self._is_closing)
+            while self._flight.is_full and self._failure is None and not self._is_closing:
+                if current_thread() is self._thread:
+                    raise RuntimeError(
+                        "too much is on its way, and a callback of the stream cannot wait for its answers"
+                    )
+                self._changed.wait()
             if self._failure is not None:
                 raise copy(self._failure)
             if self._is_closing:
@@ -73,7 +85,12 @@ class AppendStream:
         return future
 
     def close(self) -> None:
-        """Take no more, and wait for all answers. A second time does nothing."""
+        """Take no more, and wait for all answers. A second time does nothing.
+
+        Raises RuntimeError in a callback of its futures, which would wait for itself.
+        """
+        if current_thread() is self._thread:
+            raise RuntimeError("a callback of the stream cannot wait for its answers: close it elsewhere")
         with self._changed:
             self._is_closing = True
             self._changed.notify_all()
@@ -82,12 +99,17 @@ class AppendStream:
 
     def _run(self) -> None:
         try:
+            self._watcher.start()
             self._serve()
         except HeptalogError as error:
             self._fail(error)
         except BaseException:
             self._fail(Unavailable(Code.SERVER_UNREACHABLE, problem="the stream was not served"))
             raise
+        finally:
+            self._has_ended.set()
+            if self._watcher.is_alive():
+                self._watcher.join()
 
     def _serve(self) -> None:
         pauses = self._retries.pauses()
@@ -96,18 +118,15 @@ class AppendStream:
                 for response in self._connected():
                     self._hear(response)
                     pauses = self._retries.pauses()
-                if not self._flight:
-                    continue
                 failure: HeptalogError = Unavailable(Code.SERVER_UNREACHABLE, problem="the stream ended early")
             except grpc.RpcError as error:
                 failure = calls.failure(error)
-                if self._is_overdue:
-                    raise Unavailable(Code.DEADLINE_PASSED) from None
-                if not calls.may_go_on(error):
+                if not self._is_overdue and not calls.may_go_on(error):
                     raise failure from None
             finally:
-                if self._call is not None:
-                    self._call.cancel()
+                self._disconnect()
+            if self._is_overdue:
+                raise Unavailable(Code.DEADLINE_PASSED)
             if not self._flight:
                 pauses = self._retries.pauses()
                 continue
@@ -132,18 +151,38 @@ class AppendStream:
             self._call = self._open(self._requests(self._connection), timeout=calls.READ_TIMEOUT_SECONDS)
         return self._call
 
+    def _disconnect(self) -> None:
+        with self._changed:
+            call, self._call = self._call, None
+        if call is not None:
+            call.cancel()
+
+    def _watch(self) -> None:
+        """End a call on which no answer comes; in a thread of its own, since gRPC's may be held back by the server."""
+        seconds: float | None = self._flight.timeout
+        while seconds is not None and not self._has_ended.wait(seconds):
+            seconds = self._watched()
+
+    def _watched(self) -> float | None:
+        """How long nothing can be overdue; None where the call has been ended."""
+        with self._changed:
+            # Between two connections nobody can answer.
+            if self._call is None or (seconds := self._flight.seconds_left) is None:
+                return self._flight.timeout
+            if seconds == 0.0:
+                self._is_overdue = True
+                self._call.cancel()
+                return None
+            return seconds
+
     def _requests(self, connection: int) -> Iterator[bytes]:
-        """What is sent on one connection; in a thread of gRPC's own, which is where it is seen that nothing comes."""
+        """What is sent on one connection; in a thread of gRPC's own, which asks for more as the server takes it."""
         while True:
             with self._changed:
                 while self._connection == connection and not self._flight.has_unsent:
                     if self._is_closing:
                         return
-                    seconds = self._flight.seconds_left
-                    if not self._changed.wait(seconds) and self._flight.seconds_left == 0.0:
-                        self._is_overdue = True
-                        self._call.cancel()
-                        return
+                    self._changed.wait()
                 if self._connection != connection or self._failure is not None:
                     return
                 message = self._flight.next_message()
