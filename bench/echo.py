@@ -3,6 +3,7 @@
 `python -m bench.echo` serves it.
 """
 
+import argparse
 import asyncio
 import sys
 import time
@@ -98,5 +99,6 @@ async def serve() -> None:
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(prog="bench.echo", description=__doc__).parse_args()
     with suppress(KeyboardInterrupt):
         asyncio.run(serve())

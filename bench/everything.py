@@ -32,13 +32,19 @@ PIECES: Final = (
 def main() -> int:
     parser = argparse.ArgumentParser(prog="bench.everything", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="short: to see that all work, not to cite")
-    parser.add_argument("--only", action="append", metavar="MODULE", help="this one alone; may be given again")
+    parser.add_argument(
+        "--only", action="append", choices=[piece.module for piece in PIECES], help="this one alone; may be given again"
+    )
     arguments = parser.parse_args()
+    pieces = [piece for piece in PIECES if not arguments.only or piece.module in arguments.only]
+    long = [piece.module for piece in pieces if arguments.quick and piece.quick is None]
+    if long and arguments.only:
+        parser.error(f"no quick form: {', '.join(long)}")
+    if long:
+        print(f"left out, having no quick form: {', '.join(long)}", flush=True)
     failed = []
     start = time.monotonic()
-    for piece in PIECES:
-        if arguments.only and piece.module not in arguments.only:
-            continue
+    for piece in pieces:
         options = piece.quick if arguments.quick else piece.options
         if options is None:
             continue

@@ -23,7 +23,7 @@ from bench.peers.sections import SECTIONS, Plan
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="bench.peers", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="one short round: to see that all work, not to cite")
+    parser.add_argument("--quick", action="store_true", help="one short round, of which no page is written")
     parser.add_argument("--rounds", type=int, help="how often everything is measured, in turn")
     parser.add_argument("--only", choices=SECTIONS, help="one section alone; nothing is written")
     parser.add_argument("--games", type=int, help="of the history that questions are asked of")
