@@ -1,12 +1,12 @@
 """A file that is appended to and synced: what no log on this disk could be faster than."""
 
 import os
-import platform
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from bench.peers.peer import Settings, answer, numbered
+from bench.peers.results import release
 from bench.peers.shapes import Batch
 from bench.peers.stores import Append, StorePeer
 
@@ -16,7 +16,7 @@ class FileFloor(StorePeer):
 
     name = "a file"
     note = "write and fdatasync before the answer; in process, no network; one after the other, no format, no condition"
-    version = platform.release()
+    version = f"Linux {release()}"
     works = tuple(work for work in StorePeer.works if work.endswith("1 caller"))
 
     def __init__(self, settings: Settings) -> None:

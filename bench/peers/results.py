@@ -63,9 +63,9 @@ def machine() -> str:
     lines = Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").exists() else []
     models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     model = f"{len(models)} × {models[0]}" if models else platform.processor()
-    return f"{model}, Linux {_release()}, Python {platform.python_version()}"
+    return f"{model}, Linux {release()}, Python {platform.python_version()}"
 
 
-def _release() -> str:
+def release() -> str:
     """The kernel's version, without what whoever built it added."""
     return ".".join(platform.release().split("-")[0].split(".")[:2])
