@@ -138,11 +138,13 @@ def test_a_failure_in_the_middle_is_looked_into_for_the_next_one(tmp_path: Path,
 
 @pytest.mark.parametrize(("seconds", "told"), [(None, 30.0), (7.12345, 7.123), (99.0, 30.0), (0.0001, 0.001)])
 def test_too_long_tells_the_limit_and_not_what_was_left_of_it(
-    tmp_path: Path, seconds: float | None, told: float
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seconds: float | None, told: float
 ) -> None:
     breaking = Breaking(tmp_path, Unavailable(Code.QUERY_TOO_LONG, seconds_max=0.123456789))
 
     async def one() -> None:
+        # A tenth of a millisecond would pass before anybody is asked.
+        monkeypatch.setattr(asyncio.get_running_loop(), "time", lambda: 0.0)
         questions = questions_of(breaking)
         with pytest.raises(Unavailable) as caught:
             await ask(questions, Question("SELECT 1", seconds=seconds))
