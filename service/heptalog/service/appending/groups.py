@@ -94,22 +94,12 @@ class Groups:
 
     def settle_calm(self, group: Group, heads: Sequence[Head | Conflict]) -> None:
         """Tell everybody of a group without conflicts that met no bug of ours."""
-        self._is_full = False
-        remaining = iter(heads)
-        for job in group.jobs:
-            if isinstance(job.outcome, Prepared):
-                job.outcome = self._settled(job.outcome, next(remaining) if job.outcome.batch is not None else None, {})
+        self._take(group, heads)
         tell_all(group.jobs)
 
     def settle(self, group: Group, results: Sequence[Head | Conflict]) -> None:
         """Tell everybody what came of it, and forget the games that are not what they are in the log."""
-        self._is_full = False
-        remaining = iter(results)
-        conflicts: dict[str, Conflict] = {}
-        for job in group.jobs:
-            if isinstance(job.outcome, Prepared):
-                result = next(remaining) if job.outcome.batch is not None else None
-                job.outcome = self._settled(job.outcome, result, conflicts)
+        conflicts = self._take(group, results)
         # Before anybody is answered: what in memory is not what is in the log must not be met again.
         lost = {job.append.game_id for job in group.jobs if not isinstance(job.outcome, Receipt | HeptalogError)}
         self._handler.forget(lost | conflicts.keys())
@@ -147,6 +137,17 @@ class Groups:
             if not job.is_told:
                 job.outcome = Unavailable(Code.WRITE_FAILED, rule="api")
         tell_all(jobs)
+
+    def _take(self, group: Group, results: Sequence[Head | Conflict]) -> dict[str, Conflict]:
+        """Give every job that was prepared its answer; the games in which another writer was faster."""
+        self._is_full = False
+        remaining = iter(results)
+        conflicts: dict[str, Conflict] = {}
+        for job in group.jobs:
+            if isinstance(job.outcome, Prepared):
+                result = next(remaining) if job.outcome.batch is not None else None
+                job.outcome = self._settled(job.outcome, result, conflicts)
+        return conflicts
 
     def _settled(
         self, prepared: Prepared, result: Head | Conflict | None, conflicts: dict[str, Conflict]
