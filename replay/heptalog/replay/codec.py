@@ -15,7 +15,6 @@ from typing import Final
 
 from google.protobuf.message import DecodeError, Message
 from google.protobuf.timestamp_pb2 import Timestamp
-from google.protobuf.unknown_fields import UnknownFieldSet
 from msgspec.structs import replace
 
 from heptalog.replay import bodies, envelope
@@ -159,13 +158,6 @@ def encode(event: Event) -> bytes:
     if not event.hash and not event.previous_hash:
         return content_of(event)
     return message_of(event).SerializeToString(deterministic=True)
-
-
-def record_of(message: pb.Event) -> bytes:
-    """The record that was parsed into a message, byte for byte."""
-    data = message.SerializeToString(deterministic=True)
-    # Python writes what is unknown to it last; a record has the fields of the envelope in the order of their numbers.
-    return _in_order(data) if len(UnknownFieldSet(message)) else data
 
 
 def decode(record: bytes) -> tuple[Event, bytes]:
