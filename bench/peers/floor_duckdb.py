@@ -1,6 +1,5 @@
 """DuckDB's own commit: the same facts into one table, as Arrow, without anything that we do to them."""
 
-import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -9,7 +8,7 @@ import pyarrow
 
 from bench.peers.peer import Settings, answer, numbered
 from bench.peers.shapes import Batch
-from bench.peers.stores import Append, StorePeer
+from bench.peers.stores import Append, AppendsOnly, StorePeer
 
 
 class DuckDBFloor(StorePeer):
@@ -32,7 +31,7 @@ class DuckDBFloor(StorePeer):
             yield _Database(connection)
 
 
-class _Database:
+class _Database(AppendsOnly):
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
         self._connection = connection
 
@@ -52,15 +51,6 @@ class _Database:
             return 0
 
         return append
-
-    def settle(self) -> None:
-        pass
-
-    def read_all(self) -> int:
-        raise NotImplementedError
-
-    def read_one(self, stream: uuid.UUID) -> int:
-        raise NotImplementedError
 
 
 if __name__ == "__main__":

@@ -1,14 +1,13 @@
 """A file that is appended to and synced: what no log on this disk could be faster than."""
 
 import os
-import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from bench.peers.peer import Settings, answer, numbered
 from bench.peers.results import release
 from bench.peers.shapes import Batch
-from bench.peers.stores import Append, StorePeer
+from bench.peers.stores import Append, AppendsOnly, StorePeer
 
 
 class FileFloor(StorePeer):
@@ -33,7 +32,7 @@ class FileFloor(StorePeer):
             os.close(descriptor)
 
 
-class _File:
+class _File(AppendsOnly):
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
 
@@ -44,15 +43,6 @@ class _File:
             return 0
 
         return append
-
-    def settle(self) -> None:
-        pass
-
-    def read_all(self) -> int:
-        raise NotImplementedError
-
-    def read_one(self, stream: uuid.UUID) -> int:
-        raise NotImplementedError
 
 
 if __name__ == "__main__":

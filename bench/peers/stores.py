@@ -40,6 +40,21 @@ class Store(Protocol):
         ...
 
 
+class AppendsOnly:
+    """What of a store a floor has no need of."""
+
+    def settle(self) -> None:
+        """Nothing: it is not read."""
+
+    def read_all(self) -> int:
+        """Never asked for."""
+        raise NotImplementedError
+
+    def read_one(self, stream: uuid.UUID) -> int:
+        """Never asked for."""
+        raise NotImplementedError
+
+
 class StorePeer(ABC):
     """A peer that is a store: every measurement has a new one."""
 
