@@ -95,7 +95,11 @@ async def serve() -> None:
     port = server.add_insecure_port("127.0.0.1:0")
     await server.start()
     print(f"listening on 127.0.0.1:{port}", flush=True)
-    await server.wait_for_termination()
+    try:
+        await server.wait_for_termination()
+    finally:
+        # A server that is only dropped may wait for its connections for ever.
+        await server.stop(None)
 
 
 if __name__ == "__main__":

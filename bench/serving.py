@@ -9,6 +9,10 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Final
+
+# Longer than a server takes to end by itself; what it measured is told by then.
+_ENDING_SECONDS: Final = 30.0
 
 
 @contextmanager
@@ -32,7 +36,11 @@ def running(command: Sequence[str]) -> Iterator[tuple[str, int]]:
         yield server.stdout.readline().split()[-1], server.pid
     finally:
         server.send_signal(signal.SIGINT)
-        server.wait()
+        try:
+            server.wait(_ENDING_SECONDS)
+        except subprocess.TimeoutExpired:
+            server.kill()
+            server.wait()
 
 
 def cpu_seconds(number: int) -> float:
