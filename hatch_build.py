@@ -39,6 +39,7 @@ def _compiled(root: Path, sources: list[str], folder: Path) -> list[Path]:
     from mypyc.build import mypycify
     from setuptools import Distribution
     from setuptools.command.build_ext import build_ext
+    from setuptools.errors import CCompilerError, PlatformError
 
     extensions = mypycify(
         ["--config-file", str(root / "pyproject.toml"), *sources],
@@ -51,5 +52,8 @@ def _compiled(root: Path, sources: list[str], folder: Path) -> list[Path]:
     command.build_lib = str(folder / "lib")
     command.build_temp = str(folder / "temp")
     command.ensure_finalized()
-    command.run()
+    try:
+        command.run()
+    except (CCompilerError, PlatformError) as error:
+        raise RuntimeError(f"{error}; the compiled form needs a C compiler, the form as written does not") from error
     return sorted(path for path in (folder / "lib").rglob("*") if path.is_file())

@@ -1,5 +1,6 @@
 """The two forms of the core: as it is written, and compiled from the same source. Both pass the same tests."""
 
+import ast
 import tomllib
 import traceback
 from importlib import import_module
@@ -36,6 +37,15 @@ def test_every_module_has_the_form_of_all(name: str, is_compiled: bool) -> None:
     file = import_module(name).__file__
     assert file is not None
     assert (Path(file).suffix != ".py") == is_compiled, file
+
+
+@pytest.mark.parametrize("name", compiled_modules())
+def test_no_module_makes_what_the_compiler_spoils(name: str) -> None:
+    # What a struct or an enum is told in the line of its class gets lost.
+    file = ROOT / "replay" / Path(*name.split(".")).with_suffix(".py")
+    classes = [node for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.ClassDef)]
+    assert not [each.name for each in classes if each.keywords]
+    assert not {ast.unparse(base) for each in classes for base in each.bases} - {"Exception", "NamedTuple"}
 
 
 def test_a_refusal_is_traced_to_its_rule_in_either_form() -> None:

@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 import heptalog.cli
 from heptalog.cli.app import app
+from heptalog.replay.form import IS_COMPILED
 from tests.cli.running import run, run_program
 
 COMMANDS = (
@@ -79,7 +80,8 @@ def test_no_module_needs_itself() -> None:
 def test_the_version_is_told() -> None:
     ended = run("--version")
     assert ended.code == 0
-    assert re.fullmatch(r"heptalog \d+\.\d+\.\d+\S*\n", ended.out)
+    form = "compiled" if IS_COMPILED else "as written"
+    assert re.fullmatch(rf"heptalog \d+\.\d+\.\d+\S* \({form}\)\n", ended.out)
 
 
 @pytest.mark.parametrize(

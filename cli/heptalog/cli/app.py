@@ -84,7 +84,7 @@ def _show_version(is_wanted: bool) -> None:
 
         from heptalog.replay.form import IS_COMPILED
 
-        typer.echo(f"heptalog {version('heptalog')}{' (compiled)' if IS_COMPILED else ''}")
+        typer.echo(f"heptalog {version('heptalog')} ({'compiled' if IS_COMPILED else 'as written'})")
         raise typer.Exit
 
 

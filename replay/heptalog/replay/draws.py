@@ -17,12 +17,12 @@ def check_draw(drawn: DealerDrawn | OpenerDrawn, *, seat_count: int, rule: str) 
     for number, lot in enumerate(drawn.lots):
         if len(candidates) == 1:
             raise Refused(Code.DRAW_INVALID, rule="C-4", lot=number, problem="a lot after the decision")
-        if sorted(draw.seat for draw in lot.draws) != candidates:
+        if sorted([draw.seat for draw in lot.draws]) != candidates:
             raise Refused(
                 Code.DRAW_INVALID, rule="C-4", lot=number, problem=f"seats {_listed(candidates)} draw, each once"
             )
-        highest = max(draw.value for draw in lot.draws)
-        candidates = sorted(draw.seat for draw in lot.draws if draw.value == highest)
+        highest = max([draw.value for draw in lot.draws])
+        candidates = sorted([draw.seat for draw in lot.draws if draw.value == highest])
     if candidates != [drawn.seat]:
         raise Refused(
             Code.DRAW_INVALID, rule="C-4", lot=len(drawn.lots) - 1, problem=f"seat {drawn.seat} did not win the draw"

@@ -4,7 +4,6 @@ A fold keeps every state it has passed. They are frozen and share what did not c
 takeback is exact whatever it names: the state becomes the very one that was reported then.
 """
 
-from collections import deque
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import Any, Final, TypeAlias
@@ -36,7 +35,7 @@ class Fold:
     record and its hash stay what they are.
     """
 
-    __slots__ = ("_apply", "_check", "_kinds", "_upcasts", "rules", "started", "state", "states")
+    __slots__ = ("_steps", "_upcasts", "rules", "started", "state", "states")
 
     def __init__(self, started: Body) -> None:
         """Begin with the body of sequence 0. Raises Refused where it does not start a game that is known here."""
@@ -48,9 +47,7 @@ class Fold:
         self.state: State = self.rules.initial(started)
         self.states: list[State] = [self.state]
         self._upcasts = self.rules.upcasts
-        self._kinds = frozenset(self.rules.bodies).difference(self._upcasts)
-        self._check = self.rules.check
-        self._apply = self.rules.apply
+        self._steps = {kind: step for kind, step in self.rules.steps.items() if kind not in self._upcasts}
 
     @property
     def sequence(self) -> int:
@@ -67,8 +64,8 @@ class Fold:
             raise self._foreign(body, problem="it is still read in older games, and recorded no more")
         if type(self.state) is Closed:
             self._check_ruling(body)
-        elif kind in self._kinds:
-            self._check(self.state, body)
+        elif kind in self._steps:
+            self.rules.check(self.state, body)
         elif kind in self._upcasts:
             self._upcast(self.state, body)
         else:
@@ -76,8 +73,8 @@ class Fold:
 
     def apply(self, body: Body) -> Outcomes:
         """Take the next event, which has been checked, and give what follows from it."""
-        if type(body) in self._kinds:
-            self.state, outcomes = self._apply(self.state, body)
+        if type(body) in self._steps:
+            self.state, outcomes = self.rules.apply(self.state, body)
         elif type(body) in self._upcasts:
             self.state, outcomes = self._upcast(self.state, body)
         else:
@@ -86,17 +83,33 @@ class Fold:
         return outcomes
 
     def advance(self, body: Body) -> Outcomes:
-        """Take the next recorded event: check and apply in one."""
+        """Take the next recorded event and give what follows from it. Raises Refused where it may not happen."""
         state = self.state
-        if type(body) in self._kinds and type(state) is not Closed:
+        step = self._steps.get(type(body))
+        if step is not None and type(state) is not Closed:
             # The common case, without a call in between: it is most of what a replay does.
-            self._check(state, body)
-            self.state, outcomes = self._apply(state, body)
+            self.state, outcomes = step(state, body)
             self.states.append(self.state)
             return outcomes
         if type(body) not in self._upcasts or type(state) is Closed:
             self._check_ruling(body)
         return self.apply(body)
+
+    def follow(self, bodies: Iterable[Body]) -> None:
+        """Take the next recorded events, where nobody asks what follows from them. Raises as `advance` does."""
+        state, steps, keep = self.state, self._steps, self.states.append
+        try:
+            for body in bodies:
+                step = steps.get(type(body))
+                if step is not None and type(state) is not Closed:
+                    state, _ = step(state, body)
+                    keep(state)
+                else:
+                    self.state = state
+                    self.advance(body)
+                    state = self.state
+        finally:
+            self.state = state
 
     def truncate(self, sequence: int) -> None:
         """Forget everything after `sequence`: what was applied in advance did not happen after all."""
@@ -114,8 +127,7 @@ class Fold:
             if type(newer) in self._upcasts and type(newer) is not type(body):
                 state, more = self._upcast(state, newer)
             else:
-                self._check(state, newer)
-                state, more = self._apply(state, newer)
+                state, more = self.rules.apply(state, newer)
             outcomes += more
         return state, outcomes
 
@@ -138,7 +150,7 @@ class Fold:
                 self._check_winners(winners)
             case GameStarted():
                 raise Refused(Code.ALREADY_STARTED, rule="game-file")
-            case _ if type(body) in self._kinds or type(body) in self._upcasts:
+            case _ if type(body) in self._steps or type(body) in self._upcasts:
                 raise Refused(Code.GAME_OVER, rule="game-file")
             case _:
                 raise self._foreign(body)
@@ -208,7 +220,9 @@ def scan(bodies: Iterable[Body]) -> Iterator[tuple[Fold, Outcomes]]:
 
 def fold_all(bodies: Iterable[Body]) -> Fold:
     """Fold all of a game. Raises Refused at the first event that the rules do not allow."""
-    steps = deque(scan(bodies), maxlen=1)
-    if not steps:
-        raise Refused(Code.NOT_STARTED, rule="game-file", kind="nothing")
-    return steps[0][0]
+    events = iter(bodies)
+    for started in events:
+        fold = Fold(started)
+        fold.follow(events)
+        return fold
+    raise Refused(Code.NOT_STARTED, rule="game-file", kind="nothing")

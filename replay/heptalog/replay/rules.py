@@ -16,6 +16,9 @@ Choose: TypeAlias = Callable[[int], int]
 Upcast: TypeAlias = Callable[[Any, Any], tuple[Body, ...]]
 Upcasts: TypeAlias = Mapping[type[Body], Upcast]
 NO_UPCASTS: Final[Upcasts] = MappingProxyType({})
+# One kind of event: from the state before it and its body to the state after it and what follows, unless it is refused.
+Step: TypeAlias = Callable[[Any, Any], tuple[Any, tuple[Outcome, ...]]]
+Steps: TypeAlias = Mapping[type[Body], Step]
 
 
 class State(Protocol):
@@ -92,6 +95,7 @@ class Rules(Protocol[S]):
     version: int
     options: type[Options]
     bodies: tuple[type[Body], ...]  # rulings and gameStarted excepted: every game has those
+    steps: Steps  # `apply` by kind of body, for who asks it for every event of a log
     upcasts: Upcasts  # older kinds, folded as others; one that is not among the bodies is read and recorded no more
     outcomes: tuple[type[Outcome], ...]
     state: type[S]
@@ -106,7 +110,7 @@ class Rules(Protocol[S]):
         ...
 
     def apply(self, state: S, body: Body) -> tuple[S, tuple[Outcome, ...]]:
-        """The next state and what follows. Only after check; cannot refuse."""
+        """The next state and what follows. Raises Refused, as check does and nothing else, and changes nothing."""
         ...
 
     def legal(self, state: S) -> Iterator[Body]:

@@ -2,8 +2,8 @@
 
 from heptalog.replay.events import Body, CardPlayed, CardsDealt, DealerDrawn, Options, TurnPassed
 from heptalog.replay.outcomes import MatchWon, Outcome, RoundEnded
-from heptalog.replay.rules import NO_UPCASTS, Upcasts, Words
-from heptalog.replay.seven_bridge.apply import apply
+from heptalog.replay.rules import NO_UPCASTS, Steps, Upcasts, Words
+from heptalog.replay.seven_bridge.apply import STEPS, apply
 from heptalog.replay.seven_bridge.check import check
 from heptalog.replay.seven_bridge.dealing import deal
 from heptalog.replay.seven_bridge.events import SevenBridge
@@ -34,6 +34,7 @@ class SevenBridgeRules:
     version: int = 1
     options: type[Options] = SevenBridge
     bodies: tuple[type[Body], ...] = (DealerDrawn, CardsDealt, CardPlayed, TurnPassed)
+    steps: Steps = STEPS
     upcasts: Upcasts = NO_UPCASTS
     outcomes: tuple[type[Outcome], ...] = (
         RoundOpened,

@@ -1,4 +1,4 @@
-"""What an event does to the state, and what follows from it. Only for what `check` has let through."""
+"""What an event does to the state and what follows, where `check` lets it through: each kind of event asks it first."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
@@ -6,9 +6,10 @@ from typing import Any, Final, TypeAlias
 
 from msgspec.structs import replace
 
-from heptalog.replay.cards import JOKERS, mask_of, names_in
+from heptalog.replay.cards import JOKERS, names_in
 from heptalog.replay.events import Body, CardPlayed, CardsDealt, DealerDrawn, TurnPassed
 from heptalog.replay.outcomes import Outcome, RoundEndedBy
+from heptalog.replay.seven_bridge.check import check_dealer_drawn, check_turn_passed, checked_card, checked_deal
 from heptalog.replay.seven_bridge.outcomes import (
     ColumnCompleted,
     ColumnOpened,
@@ -43,14 +44,14 @@ _PLAY: Final = Phase.PLAY
 
 
 def apply(state: State, body: Body) -> Applied:
-    """The next state and what follows."""
-    return _APPLIES[type(body)](state, body)
+    """The next state and what follows. Raises Refused, as check does, unless this may happen now."""
+    return STEPS[type(body)](state, body)
 
 
 def _apply_card_played(state: State, body: CardPlayed) -> Applied:
     """One card of the mover, or one that a ghost exposed, goes to its place (SB-R9, SB-D9)."""
+    bit = checked_card(state, body)
     seat = body.seat
-    bit = BITS[body.card]
     hand = state.hands[seat]
     hands, exposed = state.hands, state.exposed
     turn = NEXT_SEAT[state.active][seat]
@@ -116,6 +117,7 @@ def _mark_column(state: State, seat: int, place: int) -> Applied:
 
 def _apply_turn_passed(state: State, body: TurnPassed) -> Applied:
     """A token goes, or the player becomes a ghost, or waits (SB-R12, SB-R13, SB-R23)."""
+    check_turn_passed(state, body)
     seat = body.seat
     left = state.tokens[seat] - 1
     if left >= 0:
@@ -144,14 +146,15 @@ def _make_ghost(state: State, seat: int) -> Applied:
 
 
 def _apply_dealer_drawn(state: State, body: DealerDrawn) -> Applied:
+    check_dealer_drawn(state, body)
     return replace(state, phase=Phase.DEAL, dealer=body.seat), ()
 
 
 def _apply_cards_dealt(state: State, body: CardsDealt) -> Applied:
     """A round begins: full tokens, an empty layout, and the holder of the opening seven to act (SB-R6, SB-R7)."""
+    hands = checked_deal(state, body)
     terms = state.terms
-    nothing = (0,) * len(state.hands)
-    hands = tuple([mask_of(hand.cards, BITS) for hand in body.hands])
+    nothing = (0,) * len(hands)
     opening = BITS[terms.opening_seven]
     opener = [hand & opening for hand in hands].index(opening)
     number = state.round + 1
@@ -187,7 +190,7 @@ def _with(values: tuple[int, ...], seat: int, value: int) -> tuple[int, ...]:
 
 
 # The keys are this game's bodies, and each function takes the type it stands under.
-_APPLIES: Final[Mapping[type[Body], Callable[[State, Any], Applied]]] = MappingProxyType(
+STEPS: Final[Mapping[type[Body], Callable[[State, Any], Applied]]] = MappingProxyType(
     {
         CardPlayed: _apply_card_played,
         TurnPassed: _apply_turn_passed,

@@ -23,14 +23,20 @@ def check(state: State, body: Body) -> None:
     _CHECKS[type(body)](state, body)
 
 
-def _check_card_played(state: State, body: CardPlayed) -> None:
+def checked_card(state: State, body: CardPlayed) -> int:
+    """The card that is played. Raises Refused unless this seat may play it now."""
     seat = body.seat
     if seat != state.turn or seat < 0:
         _refuse_seat(state, body, seat)
-    bit = BITS.get(body.card, 0)
-    if (state.hands[seat] | state.exposed) & (state.border | state.stand_ins) & bit and not body.stands_for:
-        return  # SB-R10, SB-D8, SB-D20c: its own or an exposed card that fits
-    _check_unusual_play(state, body, bit)
+    try:
+        bit = BITS[body.card]
+    except KeyError:
+        bit = 0
+    # SB-R10, SB-D8, SB-D20c: its own or an exposed card that fits.
+    is_at_hand = state.hands[seat] & bit or state.exposed & bit
+    if not is_at_hand or body.stands_for or not (state.border & bit or state.stand_ins & bit):
+        _check_unusual_play(state, body, bit)
+    return bit
 
 
 def _check_unusual_play(state: State, body: CardPlayed, bit: int) -> None:
@@ -57,7 +63,8 @@ def _check_unusual_play(state: State, body: CardPlayed, bit: int) -> None:
         _refuse_move("SB-D20b", card, "that is not an empty border place", stands_for=stands_for)
 
 
-def _check_turn_passed(state: State, body: TurnPassed) -> None:
+def check_turn_passed(state: State, body: TurnPassed) -> None:
+    """Raise Refused unless this seat may pass: its turn, and a token left or nothing to play."""
     seat = body.seat
     if seat != state.turn or seat < 0:
         _refuse_seat(state, body, seat)
@@ -67,28 +74,33 @@ def _check_turn_passed(state: State, body: TurnPassed) -> None:
         raise Refused(Code.MUST_PLAY, rule="SB-D6", seat=seat)
 
 
-def _check_dealer_drawn(state: State, body: DealerDrawn) -> None:
+def check_dealer_drawn(state: State, body: DealerDrawn) -> None:
+    """Raise Refused unless a draw is due, and led to this seat."""
     _check_phase(state, body)
     check_draw(body, seat_count=len(state.hands), rule="SB-R2")
 
 
-def _check_cards_dealt(state: State, body: CardsDealt) -> None:
-    """A deal that is wrong is told by seat and count only: its cards are hidden."""
+def checked_deal(state: State, body: CardsDealt) -> tuple[int, ...]:
+    """The hands. Raises Refused unless they may be dealt now, by seat and count only: the cards are hidden."""
     _check_phase(state, body)
     seat_count = len(state.hands)
     if body.turned:
         raise Refused(Code.DEAL_INVALID, rule="game-file", problem="no card is turned in this game")
     if len(body.hands) != seat_count:
         raise Refused(Code.DEAL_INVALID, rule="game-file", problem=f"{len(body.hands)} hands for {seat_count} seats")
+    deck_mask = state.terms.deck_mask
+    hands = []
     taken = 0
     for seat, (hand, size) in enumerate(zip(body.hands, _sizes(state), strict=True)):
-        cards = _cards_of(hand, state.terms.deck_mask, seat)
+        cards = _cards_of(hand, deck_mask, seat)
         if taken & cards or cards.bit_count() < len(hand.cards):
             raise Refused(Code.DEAL_INVALID, rule="SB-R5", seat=seat, problem="a card is dealt twice")
         if len(hand.cards) != size:
             problem = f"seat {seat} gets {size} cards where seat {state.dealer} deals, not {len(hand.cards)}"
             raise Refused(Code.DEAL_INVALID, rule="SB-R5", seat=seat, problem=problem)
         taken |= cards
+        hands.append(cards)
+    return tuple(hands)
 
 
 def _cards_of(hand: CardHand, deck_mask: int, seat: int) -> int:
@@ -139,12 +151,12 @@ def _refuse_move(rule: str, card: str, problem: str, **facts: str) -> NoReturn:
     raise Refused(Code.ILLEGAL_MOVE, rule=rule, card=card, **facts, problem=problem)
 
 
-# The keys are this game's bodies, and each function takes the type it stands under.
-_CHECKS: Final[Mapping[type[Body], Callable[[State, Any], None]]] = MappingProxyType(
+# The keys are this game's bodies, and each function takes the type it stands under. What it finds is for `apply`.
+_CHECKS: Final[Mapping[type[Body], Callable[[State, Any], object]]] = MappingProxyType(
     {
-        CardPlayed: _check_card_played,
-        TurnPassed: _check_turn_passed,
-        CardsDealt: _check_cards_dealt,
-        DealerDrawn: _check_dealer_drawn,
+        CardPlayed: checked_card,
+        TurnPassed: check_turn_passed,
+        CardsDealt: checked_deal,
+        DealerDrawn: check_dealer_drawn,
     }
 )

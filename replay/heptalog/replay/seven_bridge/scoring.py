@@ -9,7 +9,7 @@ from heptalog.replay.outcomes import MatchWon, Outcome, RoundEnded, RoundEndedBy
 from heptalog.replay.seven_bridge.events import Scoring
 from heptalog.replay.seven_bridge.outcomes import BonusBooked, DecidingRoundCalled, PenaltyBooked, TotalsBooked
 from heptalog.replay.seven_bridge.state import NOBODY, Phase, State, Terms, seats_in
-from heptalog.replay.seven_bridge.tables import CARDS_BY_VALUE, COUNT_PENALTY, DECK, JOKER_BITS, NEXT_SEAT
+from heptalog.replay.seven_bridge.tables import CARDS_BY_POWER, COUNT_PENALTY, DECK, JOKER_BITS, NEXT_SEAT
 
 Scored: TypeAlias = tuple[State, tuple[Outcome, ...]]
 
@@ -19,7 +19,7 @@ def penalty_of(cards: int, terms: Terms) -> int:
     if terms.scoring is Scoring.COUNT:
         return COUNT_PENALTY * cards.bit_count()
     jokers = terms.joker_penalty * (cards & JOKER_BITS).bit_count()
-    return jokers + sum([value * (cards & kind).bit_count() for value, kind in CARDS_BY_VALUE])
+    return jokers + sum([power * (cards & kind).bit_count() for power, kind in CARDS_BY_POWER])
 
 
 def end_round(state: State, *, by: RoundEndedBy, seat: int = NOBODY) -> Scored:

@@ -107,7 +107,7 @@ def is_ghost(state: State, seat: int) -> bool:
 
 def seats_in(seats: int) -> tuple[int, ...]:
     """The seats of a mask, ascending."""
-    return tuple(seat for seat in range(tables.PLAYERS_HIGH) if seats >> seat & 1)
+    return tables.SEATS_IN[seats]
 
 
 def initial(started: GameStarted) -> State:

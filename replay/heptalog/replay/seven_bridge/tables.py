@@ -57,6 +57,11 @@ NEXT_SEAT: Final = tuple(
     tuple(_seat_after(seat, seats) for seat in range(PLAYERS_HIGH)) for seats in range(1 << PLAYERS_HIGH)
 )
 
+# The seats of a mask, ascending.
+SEATS_IN: Final = tuple(
+    tuple(seat for seat in range(PLAYERS_HIGH) if seats >> seat & 1) for seats in range(1 << PLAYERS_HIGH)
+)
+
 # Options: the game file's names, ranges and defaults.
 
 RANGES: Final[Mapping[str, tuple[int, int]]] = MappingProxyType(
@@ -83,6 +88,10 @@ ROUNDS_DEFAULT: Final = 5  # SB-D16
 # SB-R17: an ace costs 1, a king 13; the cards that cost so much, as a mask.
 CARDS_BY_VALUE: Final = tuple(
     (value, mask_of((rank + suit for suit in SUITS), BITS)) for value, rank in enumerate(RANKS, 1)
+)
+# The same in binary: what a card costs is the sum of the powers of two under which it stands, so four counts do.
+CARDS_BY_POWER: Final = tuple(
+    (power, sum([cards for value, cards in CARDS_BY_VALUE if value & power])) for power in (1, 2, 4, 8)
 )
 COUNT_PENALTY: Final = 1  # SB-R18
 

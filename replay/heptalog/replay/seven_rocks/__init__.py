@@ -2,8 +2,8 @@
 
 from heptalog.replay.events import Body, OpenerDrawn, Options, TurnPassed
 from heptalog.replay.outcomes import MatchWon, Outcome, RoundEnded
-from heptalog.replay.rules import NO_UPCASTS, Upcasts, Words
-from heptalog.replay.seven_rocks.apply import apply
+from heptalog.replay.rules import NO_UPCASTS, Steps, Upcasts, Words
+from heptalog.replay.seven_rocks.apply import STEPS, apply
 from heptalog.replay.seven_rocks.check import check
 from heptalog.replay.seven_rocks.dealing import deal
 from heptalog.replay.seven_rocks.events import SevenRocks, TilePlayed, TilesDealt
@@ -21,6 +21,7 @@ class SevenRocksRules:
     version: int = 1
     options: type[Options] = SevenRocks
     bodies: tuple[type[Body], ...] = (TilesDealt, OpenerDrawn, TilePlayed, TurnPassed)
+    steps: Steps = STEPS
     upcasts: Upcasts = NO_UPCASTS
     outcomes: tuple[type[Outcome], ...] = (
         TileLaid,

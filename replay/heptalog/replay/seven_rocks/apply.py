@@ -1,4 +1,4 @@
-"""State and event to the next state and what follows. Only what `check` has let through comes here."""
+"""State and event to the next state and what follows, where `check` lets the event through: each kind asks it first."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
@@ -6,31 +6,27 @@ from typing import Any, Final, TypeAlias
 
 from msgspec.structs import replace
 
-from heptalog.replay.cards import mask_of
-from heptalog.replay.events import UNSET, Body, OpenerDrawn, TurnPassed
+from heptalog.replay.events import Body, OpenerDrawn, TurnPassed
 from heptalog.replay.outcomes import MatchWon, Outcome, RoundEnded, RoundEndedBy
+from heptalog.replay.seven_rocks.check import check_opener_drawn, check_turn_passed, checked_deal, checked_placement
 from heptalog.replay.seven_rocks.events import TilePlayed, TilesDealt
 from heptalog.replay.seven_rocks.outcomes import BranchesOpened, PointsScored, SpinnerLaid, TileLaid
 from heptalog.replay.seven_rocks.scoring import add_to, counted_ends, points_for, settle
-from heptalog.replay.seven_rocks.state import NOBODY, Phase, State, arms_for, side_of
+from heptalog.replay.seven_rocks.state import NOBODY, Phase, State, side_of
 from heptalog.replay.seven_rocks.tables import (
-    ARM_INDEXES,
-    ARMS,
-    BITS,
     CLOSED,
     DOUBLE,
     DOWN,
+    LEFT_OF,
+    NAMED_ARMS,
     NO_ENDS,
     OPENING,
     PASSES_TO_BLOCK,
     PLAIN,
-    SEAT_COUNT,
     SIDE,
     SIDES,
     SPINNER,
-    TILES,
     UP,
-    VALUE_COUNT,
     Tile,
 )
 
@@ -42,65 +38,63 @@ _PLAY: Final = Phase.PLAY
 
 
 def apply(state: State, body: Body) -> Applied:
-    """The next state and what follows. Only after check; cannot refuse."""
-    return _APPLIES[type(body)](state, body)
+    """The next state and what follows. Raises Refused, as check does, unless this may happen now."""
+    return STEPS[type(body)](state, body)
 
 
 def _apply_tile_played(state: State, body: TilePlayed) -> Applied:
     # The order is a rule: count, score, win, then the empty hand, then the turn (SR-R20, SR-R28, SR-D19, SR-D20).
+    tile, arm = checked_placement(state, body)
     seat = body.seat
-    tile = TILES[body.tile]
-    if state.phase is _OPEN:
-        arm = OPENING
-        ends = opening_ends(tile)
-        placed = (OPENING << 6) + (tile.first << 3) + tile.second
+    if arm == OPENING:
+        ends, halves = opening_ends(tile), tile.opening
     else:
-        arm = arms_for(state, tile)[0] if body.arm is UNSET else ARM_INDEXES[body.arm]
-        touching = state.ends[arm] % VALUE_COUNT
-        ends = ends_after(state, tile, arm)
-        placed = (arm << 6) + (touching << 3) + tile.first + tile.second - touching
+        ends, halves = ends_after(state, tile, arm), tile.halves[state.ends[arm]]
     counted = counted_ends(ends)
     total = sum(counted)
-    outcomes: tuple[Outcome, ...] = (TileLaid(seat, tile.name, None if arm == OPENING else ARMS[arm], counted, total),)
-    spinner = state.spinner
+    outcomes: tuple[Outcome, ...] = (TileLaid(seat, tile.name, NAMED_ARMS[arm], counted, total),)
+    spinner, scores, winner = state.spinner, state.scores, NOBODY
     if tile.is_double and spinner < 0:
         spinner = tile.first
         outcomes += (SpinnerLaid(seat, tile.name),)
     elif ends[UP] != CLOSED and state.ends[UP] == CLOSED:
         outcomes += (BranchesOpened(f"{spinner}-{spinner}"),)
-    scores, winner = state.scores, NOBODY
     points = points_for(total)
     if points:
         side = side_of(seat)
         scores = add_to(scores, side, points)
         winner = side if scores[side] >= state.target else NOBODY
         outcomes += (PointsScored(seat, side, points, scores[side]),)
+    laid = state.laid | tile.bit
+    placed = (arm << 6 | halves,)
     following = replace(
         state,
         phase=_PLAY,
         scores=scores,
-        turn=(seat + 1) % SEAT_COUNT,
+        turn=LEFT_OF[seat],
         passes=0,
         spinner=spinner,
         ends=ends,
-        laid=state.laid | tile.bit,
-        line=(*state.line, placed),
+        laid=laid,
+        line=state.line + placed,
     )
     if winner != NOBODY:
         return _win(following, winner, outcomes)
-    if not following.dealt[seat] & ~following.laid:
+    if not state.dealt[seat] & ~laid:
         return _end_round(following, RoundEnded(state.round, RoundEndedBy.EMPTY_HAND, seat), outcomes)
     return following, outcomes
 
 
 def _apply_turn_passed(state: State, body: TurnPassed) -> Applied:
+    check_turn_passed(state, body)
     passes = state.passes + 1
     if passes == PASSES_TO_BLOCK:
         return _end_round(state, RoundEnded(state.round, RoundEndedBy.BLOCKED), ())
-    return replace(state, turn=(body.seat + 1) % SEAT_COUNT, passes=passes), ()
+    return replace(state, turn=LEFT_OF[body.seat], passes=passes), ()
 
 
 def _apply_tiles_dealt(state: State, body: TilesDealt) -> Applied:
+    hands = checked_deal(state, body)
     opener = state.opener
     return replace(
         state,
@@ -111,13 +105,14 @@ def _apply_tiles_dealt(state: State, body: TilesDealt) -> Applied:
         spinner=-1,
         ends=NO_ENDS,
         laid=0,
-        dealt=tuple([mask_of(hand.tiles, BITS) for hand in body.hands]),
+        dealt=hands,
         line=(),
         opener=NOBODY,
     ), ()
 
 
 def _apply_opener_drawn(state: State, body: OpenerDrawn) -> Applied:
+    check_opener_drawn(state, body)
     return replace(state, phase=_OPEN, turn=body.seat), ()
 
 
@@ -160,8 +155,8 @@ def _end_round(state: State, ended: RoundEnded, outcomes: tuple[Outcome, ...]) -
     return waiting, (*outcomes, ended, *settled)
 
 
-_Apply: TypeAlias = Callable[[State, Any], Applied]
-_APPLIES: Final[Mapping[type[Body], _Apply]] = MappingProxyType(
+# The keys are this game's bodies, and each function takes the type it stands under.
+STEPS: Final[Mapping[type[Body], Callable[[State, Any], Applied]]] = MappingProxyType(
     {
         TilePlayed: _apply_tile_played,
         TurnPassed: _apply_turn_passed,

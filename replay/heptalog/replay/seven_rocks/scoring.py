@@ -2,13 +2,13 @@
 
 from heptalog.replay.seven_rocks.outcomes import HandSettled
 from heptalog.replay.seven_rocks.state import State, hand_of, side_of
-from heptalog.replay.seven_rocks.tables import COUNTED, PIPS, SEAT_COUNT, UNIT
+from heptalog.replay.seven_rocks.tables import COUNTED_PAIRS, PIPS, SEAT_COUNT, UNIT
 
 
 def counted_ends(ends: tuple[int, ...]) -> tuple[int, ...]:
     """What each end that counts adds, in the order of the arms (SR-R18, SR-R20)."""
     left, right, up, down = ends
-    return COUNTED[left] + COUNTED[right] + COUNTED[up] + COUNTED[down]
+    return COUNTED_PAIRS[left][right] + COUNTED_PAIRS[up][down]
 
 
 def points_for(total: int) -> int:

@@ -24,6 +24,7 @@ from heptalog.replay.seven_rocks.events import Arm
 PLAYERS_LOW: Final = 4  # SR-R1
 PLAYERS_HIGH: Final = 4  # SR-R1
 SEAT_COUNT: Final = PLAYERS_HIGH
+LEFT_OF: Final[tuple[int, ...]] = (1, 2, 3, 0)  # SR-R10: who is next, by seat
 SIDES: Final = ((0, 2), (1, 3))  # SR-R1
 PIPS_MAX: Final = 6  # SR-R2
 HAND_SIZE: Final = 7  # SR-R4
@@ -37,6 +38,7 @@ ARMS: Final = tuple(Arm)
 ARM_INDEXES: Final[Mapping[str, int]] = MappingProxyType({arm: index for index, arm in enumerate(ARMS)})
 LEFT, RIGHT, UP, DOWN = range(4)
 OPENING: Final = 4  # stands for the arm of an opening tile, which has none
+NAMED_ARMS: Final[tuple[Arm | None, ...]] = (*ARMS, None)
 
 VALUE_COUNT: Final = PIPS_MAX + 1
 PLAIN, DOUBLE, SIDE, SPINNER, CLOSED = range(0, 5 * VALUE_COUNT, VALUE_COUNT)
@@ -50,7 +52,11 @@ ALL_TILES: Final = (1 << len(TILE_NAMES)) - 1
 
 @dataclass(frozen=True)
 class Tile:
-    """One tile in one of its two spellings. `onto[end]` is what that end becomes when the tile is laid to it."""
+    """One tile in one of its two spellings.
+
+    `onto[end]` is what that end becomes when the tile is laid to it; `halves[end]` are the half that then touches and
+    the one that lies outside, as octal digits, and `opening` those of the line that the tile opens.
+    """
 
     name: str
     bit: int
@@ -58,6 +64,8 @@ class Tile:
     second: int
     is_double: bool
     onto: tuple[int, ...]
+    halves: tuple[int, ...]
+    opening: int
 
 
 def _tile(first: int, second: int) -> Tile:
@@ -68,6 +76,8 @@ def _tile(first: int, second: int) -> Tile:
         second=second,
         is_double=first == second,
         onto=tuple(_onto(first, second, end) for end in range(CLOSED + 1)),
+        halves=tuple(((end % VALUE_COUNT) << 3) + first + second - end % VALUE_COUNT for end in range(CLOSED + 1)),
+        opening=(first << 3) + second,
     )
 
 
@@ -100,4 +110,9 @@ COUNTED: Final[tuple[tuple[int, ...], ...]] = (
     *(() for _ in range(VALUE_COUNT)),
     *((2 * value,) for value in range(VALUE_COUNT)),
     (),
+)
+
+# The same for two ends at once.
+COUNTED_PAIRS: Final[tuple[tuple[tuple[int, ...], ...], ...]] = tuple(
+    tuple(one + other for other in COUNTED) for one in COUNTED
 )

@@ -2,8 +2,8 @@
 
 from heptalog.replay.events import Body, CardPlayed, CardsDealt, DealerDrawn, Options
 from heptalog.replay.outcomes import MatchWon, Outcome, RoundEnded
-from heptalog.replay.rules import NO_UPCASTS, Upcasts, Words
-from heptalog.replay.seven_up.apply import apply
+from heptalog.replay.rules import NO_UPCASTS, Steps, Upcasts, Words
+from heptalog.replay.seven_up.apply import STEPS, apply
 from heptalog.replay.seven_up.check import check
 from heptalog.replay.seven_up.dealing import deal
 from heptalog.replay.seven_up.events import CardsDiscarded, CardsRun, InfractionCalled, SevenUp, TrumpDecided
@@ -42,6 +42,7 @@ class SevenUpRules:
         CardPlayed,
         InfractionCalled,
     )
+    steps: Steps = STEPS
     upcasts: Upcasts = NO_UPCASTS
     outcomes: tuple[type[Outcome], ...] = (
         JackTurned,

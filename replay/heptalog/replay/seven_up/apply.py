@@ -1,4 +1,4 @@
-"""State and event to the next state and what follows. Only after check; nothing here can refuse."""
+"""State and event to the next state and what follows, where `check` lets the event through: each kind asks it first."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
@@ -6,9 +6,17 @@ from typing import Any, Final, TypeAlias
 
 from msgspec.structs import replace
 
-from heptalog.replay.cards import mask_of
 from heptalog.replay.events import Body, CardPlayed, CardsDealt, DealerDrawn
 from heptalog.replay.outcomes import MatchWon, Outcome, RoundEnded, RoundEndedBy
+from heptalog.replay.seven_up.check import (
+    check_dealer_drawn,
+    check_infraction_called,
+    check_trump_decided,
+    checked_card,
+    checked_deal,
+    checked_discards,
+    checked_run,
+)
 from heptalog.replay.seven_up.events import CardsDiscarded, CardsRun, Decision, InfractionCalled, TrumpDecided
 from heptalog.replay.seven_up.outcomes import (
     DealVoided,
@@ -23,7 +31,7 @@ from heptalog.replay.seven_up.outcomes import (
 )
 from heptalog.replay.seven_up.scoring import add_point, count_round, winning_card
 from heptalog.replay.seven_up.state import ONLY, Phase, State, elder_of, may_run, side_of
-from heptalog.replay.seven_up.tables import BITS, JACKS, NAME_OF, PAIRS, SUIT_LETTER, SUIT_OF, TRICK_COUNT, WHOLE_DECK
+from heptalog.replay.seven_up.tables import JACKS, NAME_OF, PAIRS, SUIT_LETTER, SUIT_OF, TRICK_COUNT, WHOLE_DECK
 
 Applied: TypeAlias = tuple[State, tuple[Outcome, ...]]
 
@@ -32,22 +40,23 @@ _OVER: Final = Phase.OVER
 
 
 def apply(state: State, body: Body) -> Applied:
-    """The next state and what follows from `body`."""
-    return _APPLIES[type(body)](state, body)
+    """The next state and what follows from `body`. Raises Refused, as check does, unless it may happen now (C-3)."""
+    return STEPS[type(body)](state, body)
 
 
 def _apply_dealer_drawn(state: State, body: DealerDrawn) -> Applied:
+    check_dealer_drawn(state, body)
     return replace(state, phase=Phase.DEAL, dealer=body.seat), ()
 
 
 def _apply_cards_dealt(state: State, body: CardsDealt) -> Applied:
-    hands = tuple(mask_of(hand.cards, BITS) for hand in body.hands)
-    card = BITS[body.turned]
+    hands, card = checked_deal(state, body)
     state = replace(state, round=state.round + 1, hands=hands, dealt=sum(hands) | card, turned=(card,))
     return _offer_suit(state)
 
 
 def _apply_trump_decided(state: State, body: TrumpDecided) -> Applied:
+    check_trump_decided(state, body)
     if body.decision is Decision.STAND:
         return _fix_trump(state)
     if body.decision is Decision.BEG:
@@ -59,8 +68,7 @@ def _apply_trump_decided(state: State, body: TrumpDecided) -> Applied:
 
 
 def _apply_cards_run(state: State, body: CardsRun) -> Applied:
-    elder_cards, dealer_cards = mask_of(body.elder.cards, BITS), mask_of(body.dealer.cards, BITS)
-    card = BITS[body.turned]
+    elder_cards, dealer_cards, card = checked_run(state, body)
     hands = list(state.hands)
     hands[elder_of(state)] |= elder_cards
     hands[state.dealer] |= dealer_cards
@@ -76,28 +84,31 @@ def _apply_cards_run(state: State, body: CardsRun) -> Applied:
 
 
 def _apply_cards_discarded(state: State, body: CardsDiscarded) -> Applied:
+    cards = checked_discards(state, body)
     seat = body.seat
-    cards = mask_of(body.cards, BITS)
     hands, discards = list(state.hands), list(state.discards)
     hands[seat] ^= cards
     discards[seat] = cards
-    still_owing = tuple(other for other in state.to_act if other != seat)
+    still_owing = tuple([other for other in state.to_act if other != seat])
     state = replace(state, hands=tuple(hands), discards=tuple(discards), to_act=still_owing)
     return (state if still_owing else _begin_tricks(state)), ()
 
 
 def _apply_card_played(state: State, body: CardPlayed) -> Applied:
-    seat = body.seat
-    card = BITS[body.card]
-    hands = list(state.hands)
-    hands[seat] ^= card
-    trick = (*state.trick, card)
-    if len(trick) < state.seat_count:
-        return replace(state, hands=tuple(hands), trick=trick, to_act=ONLY[(seat + 1) % state.seat_count]), ()
-    return _take_trick(state, tuple(hands), trick)
+    card = checked_card(state, body)
+    seat, seat_count = body.seat, state.seat_count
+    changed = list(state.hands)
+    changed[seat] ^= card
+    hands = tuple(changed)
+    played = (card,)
+    trick = state.trick + played
+    if len(trick) < seat_count:
+        return replace(state, hands=hands, trick=trick, to_act=ONLY[(seat + 1) % seat_count]), ()
+    return _take_trick(state, hands, trick)
 
 
 def _apply_infraction_called(state: State, body: InfractionCalled) -> Applied:
+    check_infraction_called(state, body)
     seat = body.seat
     if len(state.scores) > PAIRS:
         # Of three there is no other side to gain, so the offender loses (SU-R19), also below zero (SU-D29).
@@ -152,7 +163,7 @@ def _run_or_void(state: State, outcome: Outcome) -> Applied:
     reason = VoidReason.SUITS_REJECTED if state.rejected == WHOLE_DECK else VoidReason.STOCK_SHORT
     voided = DealVoided(seat=state.dealer, reason=reason)
     ended = RoundEnded(round=state.round, by=RoundEndedBy.VOID)
-    return _clear_table(state, dealer=state.dealer), (outcome, voided, ended)
+    return _clear_table(state, dealer=state.dealer, scores=state.scores), (outcome, voided, ended)
 
 
 def _begin_tricks(state: State) -> State:
@@ -162,46 +173,38 @@ def _begin_tricks(state: State) -> State:
 
 def _take_trick(state: State, hands: tuple[int, ...], trick: tuple[int, ...]) -> Applied:
     """The winner takes the cards and leads the next trick; after the sixth comes the count (SU-R14, SU-R18, SU-D20)."""
-    seat = (state.leader + trick.index(winning_card(trick, state.trump))) % state.seat_count
-    captured = list(state.captured)
-    captured[seat] |= sum(trick)
-    won = TrickWon(
-        number=state.trick_number,
-        leader=state.leader,
-        seat=seat,
-        side=side_of(state, seat),
-        cards=tuple([NAME_OF[card] for card in trick]),
-    )
-    if state.trick_number == TRICK_COUNT:
-        return _end_round(replace(state, hands=hands, captured=tuple(captured), trick=(), to_act=()), won)
+    number, leader = state.trick_number, state.leader
+    seat = (leader + trick.index(winning_card(trick, state.trump))) % state.seat_count
+    taken = list(state.captured)
+    taken[seat] |= sum(trick)
+    captured = tuple(taken)
+    won = TrickWon(number, leader, seat, side_of(state, seat), tuple([NAME_OF[card] for card in trick]))
+    if number == TRICK_COUNT:
+        return _end_round(state, hands, captured, won)
     state = replace(
-        state,
-        hands=hands,
-        captured=tuple(captured),
-        trick=(),
-        leader=seat,
-        to_act=ONLY[seat],
-        trick_number=state.trick_number + 1,
+        state, hands=hands, captured=captured, trick=(), leader=seat, to_act=ONLY[seat], trick_number=number + 1
     )
     return state, (won,)
 
 
-def _end_round(state: State, won: TrickWon) -> Applied:
-    state, counted = count_round(state)
-    ended = RoundEnded(round=state.round, by=RoundEndedBy.TRICKS_PLAYED)
-    if state.phase is _OVER:
+def _end_round(state: State, hands: tuple[int, ...], captured: tuple[int, ...], won: TrickWon) -> Applied:
+    scores, counted = count_round(state, captured)
+    ended = RoundEnded(state.round, RoundEndedBy.TRICKS_PLAYED)
+    if max(scores) >= state.target:
+        state = replace(state, phase=_OVER, scores=scores, hands=hands, captured=captured, trick=(), to_act=())
         return _and_winners(state, won, *counted, ended)
-    return _clear_table(state, dealer=elder_of(state)), (won, *counted, ended)  # SU-R3: the deal passes clockwise
+    # SU-R3: the deal passes clockwise.
+    return _clear_table(state, dealer=elder_of(state), scores=scores), (won, *counted, ended)
 
 
-def _clear_table(state: State, *, dealer: int) -> State:
+def _clear_table(state: State, *, dealer: int, scores: tuple[int, ...]) -> State:
     """All cards go back into the pack."""
     empty = (0,) * state.seat_count
     return State(
         seat_count=state.seat_count,
         target=state.target,
         phase=Phase.DEAL,
-        scores=state.scores,
+        scores=scores,
         hands=empty,
         kept=empty,
         discards=empty,
@@ -216,7 +219,7 @@ def _and_winners(state: State, *outcomes: Outcome) -> Applied:
 
 
 # The keys are this game's bodies, and each function takes the type it stands under.
-_APPLIES: Final[Mapping[type[Body], Callable[[State, Any], Applied]]] = MappingProxyType(
+STEPS: Final[Mapping[type[Body], Callable[[State, Any], Applied]]] = MappingProxyType(
     {
         DealerDrawn: _apply_dealer_drawn,
         CardsDealt: _apply_cards_dealt,

@@ -21,28 +21,35 @@ def check(state: State, body: Body) -> None:
     _CHECKS[type(body)](state, body)
 
 
-def _check_dealer_drawn(state: State, body: DealerDrawn) -> None:
+def check_dealer_drawn(state: State, body: DealerDrawn) -> None:
+    """Raise Refused unless a draw is due, and led to this seat."""
     if state.phase is not Phase.DRAW:
         _refuse_phase(state, body, rule="SU-R3")
     check_draw(body, seat_count=state.seat_count, rule="SU-R3")
 
 
-def _check_cards_dealt(state: State, body: CardsDealt) -> None:
+def checked_deal(state: State, body: CardsDealt) -> tuple[tuple[int, ...], int]:
+    """The hands and the turned card. Raises Refused unless this may be dealt now."""
     if state.phase is not Phase.DEAL:
         _refuse_phase(state, body, rule="SU-R5")
     if len(body.hands) != state.seat_count:
         raise Refused(Code.DEAL_INVALID, rule="SU-R5", problem=f"{len(body.hands)} hands for {state.seat_count} seats")
-    taken = _bit_of(body.turned)
+    turned = taken = _bit_of(body.turned)
+    hands = []
     for seat, hand in enumerate(body.hands):
         if len(hand.cards) != HAND_SIZE:
             problem = f"seat {seat} gets {len(hand.cards)} cards, not {HAND_SIZE}"
             raise Refused(Code.DEAL_INVALID, rule="SU-R5", problem=problem)
-        taken |= _cards_of(hand, seat)
+        cards = _cards_of(hand, seat)
+        taken |= cards
+        hands.append(cards)
     if taken.bit_count() != HAND_SIZE * state.seat_count + 1:
         raise Refused(Code.DEAL_INVALID, rule="SU-D1", problem="a card is there twice")
+    return tuple(hands), turned
 
 
-def _check_trump_decided(state: State, body: TrumpDecided) -> None:
+def check_trump_decided(state: State, body: TrumpDecided) -> None:
+    """Raise Refused unless this seat is asked, and may say this."""
     choices = _CHOICES.get(state.phase)
     if choices is None:
         _refuse_phase(state, body, rule="SU-R8")
@@ -56,40 +63,46 @@ def _check_trump_decided(state: State, body: TrumpDecided) -> None:
         )
 
 
-def _check_cards_run(state: State, body: CardsRun) -> None:
+def checked_run(state: State, body: CardsRun) -> tuple[int, int, int]:
+    """Elder hand's cards, the dealer's, and the turned one. Raises Refused unless they may be run now."""
     if state.phase is not Phase.RUN:
         _refuse_phase(state, body, rule="SU-R10")
-    taken = _bit_of(body.turned)
-    owners = (("elder hand", elder_of(state), body.elder), ("the dealer", state.dealer, body.dealer))
-    for owner, seat, hand in owners:
-        if len(hand.cards) != PACKET_SIZE:
-            problem = f"{owner} gets {len(hand.cards)} cards, not {PACKET_SIZE}"
-            raise Refused(Code.DEAL_INVALID, rule="SU-R10", problem=problem)
-        taken |= _cards_of(hand, seat)
+    turned = _bit_of(body.turned)
+    elder = _packet_of(body.elder, elder_of(state), owner="elder hand")
+    dealer = _packet_of(body.dealer, state.dealer, owner="the dealer")
+    taken = turned | elder | dealer
     if taken.bit_count() != 2 * PACKET_SIZE + 1:
         raise Refused(Code.DEAL_INVALID, rule="SU-D1", problem="a card is there twice")
     if taken & state.dealt:
         raise Refused(Code.DEAL_INVALID, rule="SU-D1", problem="a card is not in the stock any more")
+    return elder, dealer, turned
 
 
-def _check_cards_discarded(state: State, body: CardsDiscarded) -> None:
+def checked_discards(state: State, body: CardsDiscarded) -> int:
+    """The cards that go, as a set. Raises Refused unless this seat may discard them now."""
     if state.phase is not Phase.DISCARD:
         _refuse_phase(state, body, rule="SU-R13")
-    if body.seat not in state.to_act:
-        _refuse_seat(state, body.seat, rule="SU-R13")
-    hand = state.hands[body.seat]
+    seat = body.seat
+    if seat not in state.to_act:
+        _refuse_seat(state, seat, rule="SU-R13")
+    hand = state.hands[seat]
+    discards = 0
     for card in body.cards:
-        if not hand & _bit_of(card):
-            raise Refused(Code.NOT_HELD, rule="SU-R13", seat=body.seat, card=card)
+        bit = _bit_of(card)
+        if not hand & bit:
+            raise Refused(Code.NOT_HELD, rule="SU-R13", seat=seat, card=card)
+        discards |= bit
     excess = hand.bit_count() - HAND_SIZE
     if len(body.cards) != excess:
         problem = f"{len(body.cards)} cards, not {excess}"
-        raise Refused(Code.DISCARD_INVALID, rule="SU-R13", seat=body.seat, problem=problem)
-    if mask_of(body.cards, BITS).bit_count() != excess:
-        raise Refused(Code.DISCARD_INVALID, rule="SU-R13", seat=body.seat, problem="a card is there twice")
+        raise Refused(Code.DISCARD_INVALID, rule="SU-R13", seat=seat, problem=problem)
+    if discards.bit_count() != excess:
+        raise Refused(Code.DISCARD_INVALID, rule="SU-R13", seat=seat, problem="a card is there twice")
+    return discards
 
 
-def _check_card_played(state: State, body: CardPlayed) -> None:
+def checked_card(state: State, body: CardPlayed) -> int:
+    """The card that is played. Raises Refused unless this seat may play it now."""
     if state.phase is not _PLAY:
         _refuse_phase(state, body, rule="SU-R14")
     seat = body.seat
@@ -99,7 +112,7 @@ def _check_card_played(state: State, body: CardPlayed) -> None:
     if body.stands_for:
         raise Refused(Code.ILLEGAL_MOVE, rule="game-file", problem="no card stands for another here")
     if bit & playable(state, seat):
-        return
+        return bit
     if not bit & state.hands[seat]:
         raise Refused(Code.NOT_HELD, rule="SU-R14", seat=seat, card=body.card)
     led = SUIT_OF[state.trick[0]]
@@ -109,7 +122,8 @@ def _check_card_played(state: State, body: CardPlayed) -> None:
     )
 
 
-def _check_infraction_called(state: State, body: InfractionCalled) -> None:
+def check_infraction_called(state: State, body: InfractionCalled) -> None:
+    """Raise Refused unless cards are being played and this seat is there."""
     if state.phase is not Phase.PLAY:
         _refuse_phase(state, body, rule="SU-D27")
     if not 0 <= body.seat < state.seat_count:
@@ -117,21 +131,26 @@ def _check_infraction_called(state: State, body: InfractionCalled) -> None:
 
 
 def _bit_of(card: str) -> int:
-    bit = BITS.get(card)
-    if bit is None:
-        raise Refused(Code.CARD_UNKNOWN, rule="SU-D1", card=card)
-    return bit
+    try:
+        return BITS[card]
+    except KeyError:
+        raise Refused(Code.CARD_UNKNOWN, rule="SU-D1", card=card) from None
+
+
+def _packet_of(hand: CardHand, seat: int, *, owner: str) -> int:
+    if len(hand.cards) != PACKET_SIZE:
+        problem = f"{owner} gets {len(hand.cards)} cards, not {PACKET_SIZE}"
+        raise Refused(Code.DEAL_INVALID, rule="SU-R10", problem=problem)
+    return _cards_of(hand, seat)
 
 
 def _cards_of(hand: CardHand, seat: int) -> int:
-    cards = 0
-    for place, name in enumerate(hand.cards):
-        bit = BITS.get(name)
-        if bit is None:
-            # Not its name: a slip of the pen may still tell what somebody holds.
-            raise Refused(Code.CARD_UNKNOWN, rule="SU-D1", seat=seat, place=place)
-        cards |= bit
-    return cards
+    try:
+        return mask_of(hand.cards, BITS)
+    except KeyError:
+        # Not its name: a slip of the pen may still tell what somebody holds.
+        place = next(place for place, card in enumerate(hand.cards) if card not in BITS)
+        raise Refused(Code.CARD_UNKNOWN, rule="SU-D1", seat=seat, place=place) from None
 
 
 def _refuse_phase(state: State, body: Body, *, rule: str) -> NoReturn:
@@ -152,15 +171,15 @@ _CHOICES: Final[Mapping[Phase, tuple[Decision, Decision]]] = MappingProxyType(
         Phase.GIVE_OR_RUN: (Decision.GIVE, Decision.RUN),  # SU-R9
     }
 )
-# The keys are this game's bodies, and each function takes the type it stands under.
-_CHECKS: Final[Mapping[type[Body], Callable[[State, Any], None]]] = MappingProxyType(
+# The keys are this game's bodies, and each function takes the type it stands under. What it finds is for `apply`.
+_CHECKS: Final[Mapping[type[Body], Callable[[State, Any], object]]] = MappingProxyType(
     {
-        DealerDrawn: _check_dealer_drawn,
-        CardsDealt: _check_cards_dealt,
-        TrumpDecided: _check_trump_decided,
-        CardsRun: _check_cards_run,
-        CardsDiscarded: _check_cards_discarded,
-        CardPlayed: _check_card_played,
-        InfractionCalled: _check_infraction_called,
+        DealerDrawn: check_dealer_drawn,
+        CardsDealt: checked_deal,
+        TrumpDecided: check_trump_decided,
+        CardsRun: checked_run,
+        CardsDiscarded: checked_discards,
+        CardPlayed: checked_card,
+        InfractionCalled: check_infraction_called,
     }
 )

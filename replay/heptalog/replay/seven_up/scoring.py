@@ -1,16 +1,13 @@
 """Points, tricks and the count. Every point is one, goes to one side and may win the match (SU-R2, SU-I2)."""
 
-from collections.abc import Callable
-from typing import Final, TypeAlias
+from typing import Final
 
 from msgspec.structs import replace
 
 from heptalog.replay.outcomes import Outcome
 from heptalog.replay.seven_up.outcomes import GameCounted, HighScored, JackScored, LowScored
-from heptalog.replay.seven_up.state import NOBODY, Phase, State, side_of
+from heptalog.replay.seven_up.state import NOBODY, Phase, State
 from heptalog.replay.seven_up.tables import JACKS, NAME_OF, PIPS_OF_RANK, SUIT_OF
-
-Counted: TypeAlias = tuple[State, tuple[Outcome, ...]]
 
 _OVER: Final = Phase.OVER
 
@@ -30,74 +27,53 @@ def winning_card(trick: tuple[int, ...], trump: int) -> int:
     return _highest(laid & trump or laid & SUIT_OF[trick[0]])
 
 
-def count_round(state: State) -> Counted:
-    """High, Low, Jack and Game in this order, stopping as soon as the match is won (SU-D35)."""
-    outcomes: tuple[Outcome, ...] = ()
-    for count in _COUNTS:
-        state, counted = count(state)
-        outcomes += counted
-        if state.phase is _OVER:
-            break
-    return state, outcomes
+def count_round(state: State, captured: tuple[int, ...]) -> tuple[tuple[int, ...], list[Outcome]]:
+    """The scores after High, Low, Jack and Game, in this order and no further than the match is won (SU-D35)."""
+    scores = list(state.scores)
+    side_count = len(scores)
+    outcomes: list[Outcome] = []
+    trumps = sum(state.kept) & state.trump
+    # There need be no trump at the first lead (SU-D19); the jack may be in the stock, discarded or turned (SU-D16).
+    for scored, card, owners in (
+        (HighScored, _highest(trumps), state.kept),
+        (LowScored, trumps & -trumps, state.kept),
+        (JackScored, sum(captured) & state.trump & JACKS, captured),
+    ):
+        if card:
+            seat = [cards & card for cards in owners].index(card)
+            side = seat % side_count
+            scores[side] += 1
+            outcomes.append(scored(seat, side, NAME_OF[card], scores[side]))
+            if scores[side] >= state.target:
+                return tuple(scores), outcomes
+    pips = tuple([pips_of(sum(captured[side::side_count])) for side in range(side_count)])
+    tied = pips.count(max(pips)) > 1
+    side = game_winner(pips, state.dealer % side_count)
+    if side == NOBODY:
+        outcomes.append(GameCounted(pips, tied))
+    else:
+        scores[side] += 1
+        outcomes.append(GameCounted(pips, tied, side, scores[side]))
+    return tuple(scores), outcomes
 
 
 def pips_of(cards: int) -> int:
     """What captured cards count for Game (SU-R25)."""
-    return sum([pips * (cards & rank).bit_count() for pips, rank in PIPS_OF_RANK])
+    total = 0
+    for pips, rank in PIPS_OF_RANK:
+        total += pips * (cards & rank).bit_count()
+    return total
 
 
 def game_winner(pips: tuple[int, ...], dealer_side: int) -> int:
     """The side that wins Game, or NOBODY: a tie goes to the one non-dealer in it (SU-R25, SU-D31 to SU-D33)."""
     best = max(pips)
-    top = [side for side, count in enumerate(pips) if count == best]
-    if len(top) > 1:
-        top = [side for side in top if side != dealer_side]
+    if pips.count(best) == 1:
+        return pips.index(best)
+    top = [side for side, count in enumerate(pips) if count == best and side != dealer_side]
     return top[0] if len(top) == 1 else NOBODY
 
 
-def _count_high(state: State) -> Counted:
-    trumps = sum(state.kept) & state.trump
-    if not trumps:
-        return state, ()  # SU-D19
-    return _score_card(state, HighScored, card=_highest(trumps), owners=state.kept)
-
-
-def _count_low(state: State) -> Counted:
-    trumps = sum(state.kept) & state.trump
-    if not trumps:
-        return state, ()  # SU-D19
-    return _score_card(state, LowScored, card=trumps & -trumps, owners=state.kept)
-
-
-def _count_jack(state: State) -> Counted:
-    jack = state.trump & JACKS
-    if not sum(state.captured) & jack:
-        return state, ()  # in the stock, discarded, or the turned card itself (SU-D16)
-    return _score_card(state, JackScored, card=jack, owners=state.captured)
-
-
-def _count_game(state: State) -> Counted:
-    side_count = len(state.scores)
-    pips = tuple([pips_of(sum(state.captured[side::side_count])) for side in range(side_count)])
-    tied = pips.count(max(pips)) > 1
-    side = game_winner(pips, side_of(state, state.dealer))
-    if side == NOBODY:
-        return state, (GameCounted(pips=pips, tied=tied),)
-    state = add_point(state, side)
-    return state, (GameCounted(pips=pips, tied=tied, side=side, score=state.scores[side]),)
-
-
-def _score_card(
-    state: State, scored: type[HighScored | LowScored | JackScored], *, card: int, owners: tuple[int, ...]
-) -> Counted:
-    seat = [cards & card for cards in owners].index(card)
-    side = side_of(state, seat)
-    state = add_point(state, side)
-    return state, (scored(seat=seat, side=side, card=NAME_OF[card], score=state.scores[side]),)
-
-
 def _highest(cards: int) -> int:
-    return 1 << (cards.bit_length() - 1)
-
-
-_COUNTS: Final[tuple[Callable[[State], Counted], ...]] = (_count_high, _count_low, _count_jack, _count_game)
+    """The highest of these cards, or none where there are none."""
+    return 1 << cards.bit_length() >> 1
