@@ -24,7 +24,7 @@ def main() -> None:
     print(
         f"{arguments.games} games a kind, {arguments.rounds} rounds in turn; µs an event: median (fastest to slowest)\n"
     )
-    print(f"{'game':<13} {'events':>7} {'bytes':>6}  {'work':<12} {'µs':>6} {'':<16} {'events/s':>10} {'/floor':>8}")
+    print(f"{'game':<13} {'events':>7} {'bytes':>6}  {'work':<13} {'µs':>6} {'':<16} {'events/s':>10} {'/floor':>8}")
     for name in TABLES:
         material = Material(recorded_games(name, count=arguments.games))
         figures[name] = measured(material, arguments.rounds)
@@ -59,7 +59,7 @@ def show(name: str, material: Material, figures: dict[str, list[float]]) -> None
         median = statistics.median(values)
         spread = f"({min(values):.2f} to {max(values):.2f})"
         first = f"{name:<13} {material.events:>7} {material.bytes_an_event:>6.0f}" if work == "floor" else " " * 28
-        print(f"{first}  {work:<12} {median:>6.2f} {spread:<16} {1e6 / median:>10,.0f} {median / floor:>8.2f}")
+        print(f"{first}  {work:<13} {median:>6.2f} {spread:<16} {1e6 / median:>10,.0f} {median / floor:>8.2f}")
     print()
 
 

@@ -10,7 +10,8 @@ from heptalog.replay.bodies import field_of
 from heptalog.replay.events import Body
 from heptalog.replay.evidence.chain import GENESIS, link
 from heptalog.replay.fold import fold_all
-from heptalog.replay.verify import verify
+from heptalog.replay.plainfile import plain_file
+from heptalog.replay.verify import verify, verify_records
 from heptalog.v1 import event_pb2
 
 
@@ -103,17 +104,23 @@ def rules(material: Material) -> None:
 
 
 def whole(material: Material) -> None:
-    """Decode, chain, seals, check and apply: what verify does with a database."""
+    """Decode, chain, seals, check and apply: what verify does with a database, a whole game at once."""
+    for records in material.records:
+        report, _ = verify_records(records)
+        assert report.ok, report
+
+
+def singly(material: Material) -> None:
+    """The same event by event, with a struct made of each: what decides wherever a game is not plain, or not right."""
     for records in material.records:
         report = verify(map(codec.decode, records))
         assert report.ok, report
 
 
 def files(material: Material) -> None:
-    """Read lines, chain, seals, check and apply: what verify does with game files."""
+    """Read lines, chain, seals, check and apply: what verify does with game files, a whole game at once."""
     for lines in material.lines:
-        report = verify((event, None) for event in gamefile.read_events(lines))
-        assert report.ok, report
+        assert plain_file(lines) is not None
 
 
 WORKS: Final[Mapping[str, Callable[[Material], None]]] = MappingProxyType(
@@ -124,6 +131,7 @@ WORKS: Final[Mapping[str, Callable[[Material], None]]] = MappingProxyType(
         "exactly": decode_exactly,
         "rules": rules,
         "verify": whole,
+        "verify singly": singly,
         "verify file": files,
         "encode": encode,
         "chained": chained,

@@ -1,13 +1,17 @@
 """Databases that somebody has changed: found by `verify`, told with the event, and no other game suffers."""
 
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from pathlib import Path
 
 import duckdb
 import pytest
 
+from heptalog.cli.connections import Connections
+from heptalog.cli.databases import Database
 from heptalog.service.store.duck import DuckStore
-from heptalog.service.store.duck_kept import Kept
+from heptalog.service.store.duck_kept import Kept, opened_kept
+from heptalog.service.store.kept import KeptEvent
 from tests.cli.given import UP, bare, copied, whole, write
 from tests.cli.running import only, run
 from tests.support.play import EVENT_COUNT_MAX
@@ -141,6 +145,58 @@ def test_a_change_is_found_where_it_is(name: str, log: Path) -> None:
     if code == "COLUMNS_DIFFER":
         _, column, _, _, table = name.split()
         assert f"table {table}s, column {column}" in verdict["message"]
+
+
+# Whatever is wrong with a game, it is not taken at once; and what is read by columns is what is read by rows.
+
+
+@pytest.mark.parametrize("name", [name for name in DAMAGES if not name.startswith(("a status", "an ending"))])
+def test_a_changed_game_is_not_taken_at_once(name: str, log: Path) -> None:
+    assert at_once(log) == [True, True, True]
+    DAMAGES[name][0](log)
+    assert at_once(log) == [True, False, True]
+
+
+@pytest.mark.parametrize("column", ["seat", "event_id", "occurred_at", "recorded_at", "recorded_by"])
+@pytest.mark.parametrize("where", ["sequence = 0 AND", ""])
+def test_a_column_that_says_nothing_is_not_taken_at_once(column: str, where: str, log: Path) -> None:
+    alter(log, f"UPDATE log.events SET {column} = NULL WHERE {where} {GAME}")
+    if column == "seat" and where == "sequence = 0 AND":
+        assert at_once(log) == [True, True, True]  # nobody's
+    else:
+        assert at_once(log) == [True, False, True]
+    with closing(opened_kept(log)) as kept:
+        assert by_columns(kept) == list(kept.events(1, 3))
+
+
+def test_a_time_of_1970_is_not_none(log: Path) -> None:
+    # The bare games have been given the time of their import, and nothing says when their events occurred.
+    alter(log, "UPDATE log.events SET occurred_at = 'epoch' WHERE game_number = 1 AND sequence = 3")
+    assert at_once(log) == [False, True, True]
+    assert run("verify", log, "--format", "json").document[0]["code"] == "COLUMNS_DIFFER"
+
+
+def test_rows_are_the_same_by_columns(log: Path) -> None:
+    with closing(opened_kept(log)) as kept:
+        rows = by_columns(kept)
+        assert rows == list(kept.events(1, 3))
+        assert {type(value) for row in rows for value in row} == {int, str, bytes, type(None)}
+        assert list(kept.rows_of_games(7, 8)) == []
+        ((number, last),) = kept.rows_of_games(1, 3, [2])
+        assert (number, len(last), last[-1]) == (2, LAST + 1, rows[LAST + 60])
+        assert (last.recorded_at(LAST), last.recorded_at(LAST + 1)) == (last[LAST].recorded_at, None)
+        assert last.recorded_at(None) is last.recorded_at(-1) is None
+
+
+def at_once(log: Path) -> list[bool]:
+    with Connections() as connections:
+        games = list(Database(log).games(connections))
+        connections.read_ahead(log, [game.game_id for game in games])
+        return [game.at_once(connections) is not None for game in games]
+
+
+def by_columns(kept: Kept) -> list[KeptEvent]:
+    return [row for _, rows in kept.rows_of_games(1, 3) for row in rows]
 
 
 def test_a_damaged_game_is_replayed_up_to_the_damage(log: Path) -> None:

@@ -15,6 +15,7 @@ from heptalog.replay.words import printable
 if TYPE_CHECKING:
     from heptalog.service.client import Client
     from heptalog.service.store import Stored
+    from heptalog.service.store.columns import GameRows
     from heptalog.service.store.duck import DuckStore
     from heptalog.service.store.kept import KeptEnding, KeptEvent, KeptGame
 
@@ -29,7 +30,7 @@ class KeptWhole(NamedTuple):
     """All that a database keeps of one game; `listed` is its row in the list of games."""
 
     listed: "KeptGame | None"
-    events: "list[KeptEvent]"
+    events: "list[KeptEvent] | GameRows"
     endings: "list[KeptEnding]"
 
 
@@ -111,14 +112,20 @@ class Connections:
             if not numbers:
                 return games
             span = (min(numbers), max(numbers), numbers)
-            by_number: dict[int, KeptWhole] = {}
-            for game in kept.games(*span):
-                if game.game_id in games:
-                    games[game.game_id] = by_number[game.number] = KeptWhole(game, [], [])
-            for event in kept.events(*span):
-                by_number[event.game_number].events.append(event)
+            listed = [game for game in kept.games(*span) if game.game_id in games]
+            events: dict[int, list[KeptEvent] | GameRows] = {game.number: [] for game in listed}
+            endings: dict[int, list[KeptEnding]] = {game.number: [] for game in listed}
+            if len(game_ids) > 1:
+                events.update(kept.rows_of_games(*span))
+            else:
+                events[numbers[0]] = list(kept.events(*span))
             for ending in kept.endings(*span):
-                by_number[ending.number].endings.append(ending)
+                endings[ending.number].append(ending)
+        # Where a name or a number stands in the list twice, the last row of it has the events.
+        for game in reversed(listed):
+            whole = KeptWhole(game, events.pop(game.number, []), endings.pop(game.number, []))
+            if games[game.game_id].listed is None:
+                games[game.game_id] = whole
         return games
 
     def read_records_ahead(self, path: Path, game_ids: Sequence[str]) -> None:

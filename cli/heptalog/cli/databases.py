@@ -1,7 +1,7 @@
 """Games in a database that no server holds: read where they lie, without a service."""
 
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from msgspec import Struct
@@ -12,6 +12,7 @@ from heptalog.replay.codec import decode
 from heptalog.replay.errors import Code, Corrupt, HeptalogError, NotFound, Unavailable
 from heptalog.replay.events import Event, GameStarted
 from heptalog.replay.fold import Fold
+from heptalog.replay.plain import plain_game
 from heptalog.service.store import GameEntry, GameFilter, Stored
 from heptalog.service.store.endings import endings_of
 from heptalog.service.store.kept import KeptEvent, check_event, check_game, ending_columns
@@ -46,6 +47,24 @@ class DatabaseGame(Struct, frozen=True):
                 yield decoded(stored, self.game_id)
         if is_empty:
             raise NotFound(Code.GAME_NOT_FOUND, database=shown(self.path), game=self.game_id)
+
+    def at_once(self, connections: Connections) -> Fold | None:
+        """The fold of a game that was read ahead, where all that is kept of it is plain and as it should be.
+
+        None where it is not, or cannot be read: then it is for `examined` to say why.
+        """
+        with suppress(HeptalogError), reading(self.path):
+            kept = connections.kept(self.path, self.game_id)
+            if kept.listed is None or isinstance(kept.events, list):
+                return None
+            records = kept.events.records
+            game = plain_game(records)
+            if game is None or game.first.game_id != self.game_id or not kept.events.are_of(game):
+                return None
+            check_game(kept.listed, game.first, records[0])
+            if all(kept.events.recorded_at(ending.columns[0]) == ending.columns[-1] for ending in kept.endings):
+                return game.fold
+        return None
 
     def examined(self, connections: Connections) -> Iterator[tuple[Event, bytes | None]]:
         """The same, each held against what is kept beside it. Raises NotFound, Corrupt, Unavailable."""

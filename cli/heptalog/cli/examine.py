@@ -9,6 +9,7 @@ from heptalog.cli.bundles import BundleGame
 from heptalog.cli.connections import Connections, shown
 from heptalog.cli.databases import DatabaseGame
 from heptalog.cli.exits import WrongUse
+from heptalog.cli.exports import ExportGame
 from heptalog.cli.files import FileGame, Missing
 from heptalog.cli.sources import Game
 from heptalog.cli.spreading import CHUNK_SIZE_WIDE, spread
@@ -48,17 +49,21 @@ def verdict_on(game: Game | Missing, connections: Connections) -> Verdict:
         return bad(game, 0, game.error)
     if isinstance(game, BundleGame):
         return _verdict_on_bundle(game)
-    examiner = Examiner()
-    entries = game.examined(connections) if isinstance(game, DatabaseGame) else game.entries(connections)
-    report = verify(entries, examiner)
-    if report.error is not None:
-        return bad(game, report.events, report.error, report.sequence)
-    assert examiner.fold is not None, "a good game has a beginning"
+    fold = game.at_once(connections) if isinstance(game, DatabaseGame | ExportGame | FileGame) else None
+    if fold is None:
+        examiner = Examiner()
+        entries = game.examined(connections) if isinstance(game, DatabaseGame) else game.entries(connections)
+        report = verify(entries, examiner)
+        if report.error is not None:
+            return bad(game, report.events, report.error, report.sequence)
+        assert examiner.fold is not None, "a good game has a beginning"
+        fold = examiner.fold
+    events = fold.sequence + 1
     try:
-        game.check_derived(examiner.fold, connections)
+        game.check_derived(fold, connections)
     except HeptalogError as error:
-        return bad(game, report.events, error, placed(error))
-    return Verdict(game.name, ok=True, events=report.events)
+        return bad(game, events, error, placed(error))
+    return Verdict(game.name, ok=True, events=events)
 
 
 def _verdict_on_bundle(game: BundleGame) -> Verdict:

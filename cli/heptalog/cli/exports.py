@@ -12,6 +12,7 @@ from heptalog.cli.databases import decoded, reading, weight_of
 from heptalog.replay.errors import HeptalogError, NotFound
 from heptalog.replay.events import Event
 from heptalog.replay.fold import Fold
+from heptalog.replay.plain import plain_game
 from heptalog.service.backup.parts import Events, Have, Moment, Refusals
 from heptalog.service.store import Records, Refusal, Stored
 
@@ -52,6 +53,13 @@ class ExportGame(Struct, frozen=True):
         with reading(self.path):
             for stored in self.records:
                 yield decoded(stored, self.game_id)
+
+    def at_once(self, connections: Connections) -> Fold | None:
+        """Its fold, where its records are plain, right in everything, and what they are kept as."""
+        del connections
+        game = plain_game([stored.record for stored in self.records])
+        is_kept = [stored.sequence for stored in self.records] == list(range(len(self.records)))
+        return game.fold if game is not None and is_kept and game.first.game_id == self.game_id else None
 
     def check_derived(self, fold: Fold, connections: Connections) -> None:
         """What else is in an export is derived from its records whenever it is made."""

@@ -15,7 +15,6 @@ from typing import Final
 
 from google.protobuf.message import DecodeError, Message
 from google.protobuf.timestamp_pb2 import Timestamp
-from msgspec.structs import replace
 
 from heptalog.replay import bodies, envelope
 from heptalog.replay.bodies import BODIES, KINDS, NotPlain
@@ -134,8 +133,24 @@ def forms_of(event: Event) -> tuple[bytes, bytes]:
 def chained(event: Event, previous: bytes) -> tuple[Event, bytes]:
     """The event linked to the one before it, and its record."""
     content, public = forms_of(event)
-    digest, record = record_from(content, previous, public)
-    return replace(event, previous_hash=previous, hash=digest), record
+    digest = link(previous, public)
+    return linked(event, previous, digest), joined(previous, digest, content)
+
+
+def linked(event: Event, previous: bytes, digest: bytes) -> Event:
+    """The event with these two links."""
+    # By hand: `replace` costs four times as much.
+    return Event(
+        event.sequence,
+        event.body,
+        event.game_id,
+        event.event_id,
+        event.occurred_at,
+        event.recorded_at,
+        event.recorded_by,
+        previous,
+        digest,
+    )
 
 
 def record_from(content: bytes, previous: bytes, public: bytes | None = None) -> tuple[bytes, bytes]:

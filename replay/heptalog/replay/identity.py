@@ -9,14 +9,17 @@ seal: ids are public, and without a salt whoever sees one would only have to try
 imported only once because of them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from hashlib import sha256
+from itertools import chain, repeat
 from typing import Final
 
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from heptalog.replay.bodies import NotPlain
 from heptalog.replay.codec import content_of
+from heptalog.replay.envelope import front_of
 from heptalog.replay.events import Event, Seal
 from heptalog.replay.evidence.seals import Sealable, map_parts, values_of
 
@@ -26,16 +29,37 @@ _EVENT_TAG: Final = b"heptalog.event-id.v1\0"
 _VARIANTS: Final = "89ab" * 4
 
 
-def identified(events: Sequence[Event]) -> list[Event]:
-    """The events of one game, each with a game id and an event id; those that are given stay."""
+def identified(events: Sequence[Event], contents: Sequence[bytes] | None = None) -> list[Event]:
+    """The events of one game, each with a game id and an event id; those that are given stay.
+
+    `contents` are what ids are made of, where somebody has them at hand.
+    """
     if all(event.game_id and event.event_id for event in events):
         return list(events)
-    contents = [content_of(_unhidden(event) if event.body.sealed else event) for event in events]
+    if contents is None:
+        contents = shown_contents(events)
     game_id = next((event.game_id for event in events if event.game_id), "") or _game_id(contents)
     return [
         replace(event, game_id=game_id, event_id=event.event_id or _event_id(game_id, event.sequence, content))
         for event, content in zip(events, contents, strict=True)
     ]
+
+
+def shown_contents(events: Sequence[Event], fields: Iterable[bytes] = ()) -> list[bytes]:
+    """What ids are made of: the contents of these events, without what is hidden and has no seal.
+
+    `fields` are the canonical fields of their bodies, empty where they are not at hand.
+    """
+    return list(map(_shown_content, events, chain(fields, repeat(b""))))
+
+
+def _shown_content(event: Event, field: bytes) -> bytes:
+    if event.body.sealed:
+        return content_of(_unhidden(event))
+    try:
+        return front_of(event) + field if field else content_of(event)
+    except NotPlain:
+        return content_of(event)
 
 
 def _unhidden(event: Event) -> Event:

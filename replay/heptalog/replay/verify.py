@@ -1,12 +1,15 @@
 """Verifying a recorded game: what came of examining all of it; findings, never prose."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
+from heptalog.replay.codec import decode
 from heptalog.replay.errors import Code, HeptalogError, Malformed
 from heptalog.replay.events import Event
 from heptalog.replay.examiner import Examiner as Examiner  # who verifies may bring one
+from heptalog.replay.fold import Fold
+from heptalog.replay.plain import plain_game
 
 
 class Report(Struct, frozen=True):
@@ -40,3 +43,11 @@ def verify(entries: Iterable[tuple[Event, bytes | None]], examiner: Examiner | N
     if examiner.fold is None:
         return Report(0, Malformed(Code.GAME_EMPTY, rule="game-file"), 0)
     return Report(examiner.accepted)
+
+
+def verify_records(records: Sequence[bytes]) -> tuple[Report, Fold | None]:
+    """Examine a whole game by its records, as `verify` does with what `decode` makes of them; its fold with it."""
+    if (game := plain_game(records)) is not None:
+        return Report(game.fold.sequence + 1), game.fold
+    examiner = Examiner()
+    return verify(map(decode, records), examiner), examiner.fold

@@ -7,6 +7,7 @@ fields and without sealed values and salts, so that a redacted copy has the same
 described, with known answers, in docs/evidence.md; what is hashed can never change.
 """
 
+from collections.abc import Iterable
 from hashlib import sha256
 from typing import Final
 
@@ -18,3 +19,12 @@ _TAG: Final = b"heptalog.link.v1\0"
 def link(previous: bytes, public: bytes) -> bytes:
     """The hash of the event with this public form, after the event with the hash `previous`."""
     return sha256(_TAG + previous + len(public).to_bytes(8, "big") + public).digest()
+
+
+def links(previous: bytes, publics: Iterable[bytes]) -> list[bytes]:
+    """The hashes of events with these public forms, one after the other, the first after the hash `previous`."""
+    digests = []
+    for public in publics:
+        previous = sha256(_TAG + previous + len(public).to_bytes(8, "big") + public).digest()
+        digests.append(previous)
+    return digests

@@ -7,7 +7,7 @@ cannot be asked beyond an event that is missing or cannot be trusted: there the 
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
+from itertools import groupby, pairwise
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -19,7 +19,9 @@ from heptalog.replay.events import Event, GameStarted
 from heptalog.replay.evidence.chain import GENESIS, link
 from heptalog.replay.evidence.seals import check_seals, check_whole
 from heptalog.replay.fold import Fold
+from heptalog.replay.plain import plain_game
 from heptalog.service.auditing.findings import Finding, Tell, found, found_by
+from heptalog.service.store.columns import rows_of
 from heptalog.service.store.endings import endings_of
 from heptalog.service.store.kept import (
     ENDING_COLUMNS,
@@ -70,19 +72,25 @@ class GameAudit:
 
     def examine(self, events: Iterable[KeptEvent], endings: Sequence[KeptEnding] | None) -> None:
         """All that is kept of it; endings are None where they are not looked at."""
-        rows = self._ordered(list(events))
-        place = None
-        for row in rows:
-            if row.place == place:
-                self._tell(row.kept, found(Code.SEQUENCE_GAP, "this sequence is there more than once"))
-                self._judge_alone(row)
-                continue
-            place = row.place
-            self._judge(row)
+        kept = list(events)
+        rows = self._taken_at_once(kept, endings or ()) or self._judged(self._ordered(kept))
         if self._listed is not None:
             self._judge_list(rows, self._listed)
         if endings is not None:
             self._judge_endings(endings)
+
+    def _taken_at_once(self, events: Sequence[KeptEvent], endings: Sequence[KeptEnding]) -> list[_Row]:
+        """Take in a game of whose events nothing is to be told, and give its first row; nothing where it is none."""
+        game = plain_game([kept.record for kept in events])
+        if game is None or not _are_in_order(events):
+            return []
+        if self._has_columns and not rows_of(events).are_of(game):
+            return []
+        self.game_id, self.fold = game.first.game_id, game.fold
+        for sequence in {ending.columns[0] for ending in endings}.intersection(range(len(events))):
+            self._recorded_at[sequence] = decode(events[sequence].record)[0].recorded_at
+        self._first = _Row(0, events[0], game.first, b"", None)
+        return [self._first]
 
     @property
     def is_folded(self) -> bool:
@@ -125,6 +133,18 @@ class GameAudit:
         return _Row(_place_of(row.kept), row.kept, None, b"", fault)
 
     # Judging.
+
+    def _judged(self, rows: list[_Row]) -> list[_Row]:
+        """Each event in its place, and what is there twice by itself."""
+        place = None
+        for row in rows:
+            if row.place == place:
+                self._tell(row.kept, found(Code.SEQUENCE_GAP, "this sequence is there more than once"))
+                self._judge_alone(row)
+                continue
+            place = row.place
+            self._judge(row)
+        return rows
 
     def _judge(self, row: _Row) -> None:
         """One event in its place."""
@@ -257,6 +277,13 @@ class GameAudit:
     def _tell(self, kept: KeptEvent, finding: Finding, *, game: str = "") -> None:
         place = {"position": kept.position, "game": game or self.game_id or None, "sequence": kept.sequence}
         self._tell_all(replace(finding, **place))
+
+
+def _are_in_order(events: Sequence[KeptEvent]) -> bool:
+    """Whether the columns have these rows one after the other, in their game and in the log."""
+    positions = [0, *(kept.position for kept in events)]
+    are_ascending = all(one < other for one, other in pairwise(positions))
+    return are_ascending and [kept.sequence for kept in events] == list(range(len(events)))
 
 
 def _row(kept: KeptEvent) -> _Row:

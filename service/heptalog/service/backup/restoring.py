@@ -20,11 +20,10 @@ from msgspec.structs import replace
 
 from heptalog.replay.codec import decode
 from heptalog.replay.errors import Code, Conflict, Corrupt, Unavailable
-from heptalog.replay.events import Event
 from heptalog.replay.evidence.merkle import Frontier
 from heptalog.replay.evidence.notes import VerifierKey
 from heptalog.replay.evidence.texts import to_base64
-from heptalog.replay.verify import Examiner, Report, verify
+from heptalog.replay.verify import Report, verify_records
 from heptalog.service.backup.checking import Checker
 from heptalog.service.backup.contents import Contents
 from heptalog.service.store import Batch, Checkpoint, Ending, Entry, Stored, TreeHead
@@ -205,18 +204,14 @@ def _derive(store: DuckStore, derived: Path) -> tuple[int, tuple[BadGame, ...]]:
 
 def _played(game_id: str, records: Sequence[Stored]) -> tuple[Report, list[_Derived]]:
     """What an examination of a game says, and its endings as far as it was right."""
-    times: list[int] = []
-    examiner = Examiner()
+    report, fold = verify_records([stored.record for stored in records])
+    endings = () if fold is None else endings_of(fold)
+    return report, [(game_id, ending, _recorded_at(records[ending.sequence])) for ending in endings]
 
-    def entries() -> Iterator[tuple[Event, bytes]]:
-        for stored in records:
-            event, public = decode(stored.record)
-            times.append(event.recorded_at)
-            yield event, public
 
-    report = verify(entries(), examiner)
-    endings = () if examiner.fold is None else endings_of(examiner.fold)
-    return report, [(game_id, ending, times[ending.sequence]) for ending in endings]
+def _recorded_at(stored: Stored) -> int:
+    event, _ = decode(stored.record)
+    return event.recorded_at
 
 
 def _complete(made: Path, derived: Path, checkpoints: Iterator[Checkpoint], clock: Callable[[], int]) -> None:

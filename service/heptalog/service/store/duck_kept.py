@@ -7,7 +7,7 @@ promised, so that whatever has been done to a database can be read, and told of.
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, TypeAlias
 
 import duckdb
 
@@ -17,6 +17,9 @@ from heptalog.service.store.duck_tree import load
 from heptalog.service.store.kept import KeptEnding, KeptEvent, KeptGame
 from heptalog.service.store.migrate import USE, open_database
 from heptalog.service.store.opening import Guard
+
+if TYPE_CHECKING:
+    from heptalog.service.store.columns import GameRows
 
 Row: TypeAlias = tuple[Any, ...]
 
@@ -272,6 +275,20 @@ class Kept:
         """The events of these games, one game after the other, by position."""
         asked = {"low": low, "high": high, "numbers": numbers}
         return map(KeptEvent._make, self._pieces(_EVENTS, asked))
+
+    def rows_of_games(
+        self, low: int, high: int, numbers: Sequence[int] | None = None
+    ) -> "Iterator[tuple[int, GameRows]]":
+        """The same events all at once and by columns: the number of each game, and its rows."""
+        # Who examines one game need not wait for numpy.
+        from heptalog.service.store.columns import games_in
+
+        asked = {"low": low, "high": high, "numbers": numbers}
+        try:
+            found: dict[str, Any] = self._cursor.execute(_EVENTS, asked).fetchnumpy()
+        except duckdb.Error as error:
+            raise self._translate(error) from error
+        return games_in(dict(zip(KeptEvent._fields, found.values(), strict=True)))
 
     def numbers(self, names: Sequence[str]) -> list[int]:
         """The numbers of the games with these names, as far as they are in the list of games."""
