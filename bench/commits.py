@@ -9,10 +9,10 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, closing, nullcontext
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 from unittest.mock import patch
 
 from bench.games import TABLES, recorded_games
@@ -21,10 +21,17 @@ from heptalog.service.store import NO_GAME, Batch, Entry
 from heptalog.service.store.duck import DuckStore
 from heptalog.service.store.duck_evidence import Evidence
 from heptalog.service.store.heads import HeadFile
+from heptalog.service.store.whole import WholeGame, whole_game
 
 COMMITS: Final = {1: 400, 100: 200, 1000: 40}  # by the number of events in one
 _BATCH_SIZE: Final = 100
+# Whole games, as an import brings them: so many events are one commit.
+WHOLE_EVENTS: Final = 8_000
 
+# A commit that is still to be made, and how many events it has.
+Work: TypeAlias = tuple[Callable[[DuckStore], object], int]
+# Seconds of each commit, and processor seconds of all.
+Figures: TypeAlias = tuple[list[float], float]
 
 WAYS: Final[dict[str, Callable[[], AbstractContextManager[object]]]] = {
     "as it is": nullcontext,
@@ -37,22 +44,59 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="bench.commits", description=__doc__)
     parser.add_argument("--rounds", type=int, default=5, help="how often everything is measured, in turn")
     arguments = parser.parse_args()
-    batches = made_batches()
-    print(f"{arguments.rounds} rounds in turn; milliseconds a commit, medians of the rounds' p50 and p99\n")
-    print(f"{'events':>6}  {'':<22} {'p50':>7} {'p99':>7} {'events/s':>10}")
-    for size, count in COMMITS.items():
-        commits = list(grouped(batches[min(size, _BATCH_SIZE)], size))[:count]
-        figures: dict[str, list[list[float]]] = {way: [] for way in WAYS}
+    works = made_works()
+    print(f"{arguments.rounds} rounds in turn; milliseconds a commit, medians of the rounds' p50 and p99;")
+    print("processor time of a commit and of an event\n")
+    print(f"{'events':>12}  {'':<22} {'p50':>7} {'p99':>7} {'events/s':>10} {'CPU ms':>8} {'µs an event':>12}")
+    for name, commits in works.items():
+        figures: dict[str, list[Figures]] = {way: [] for way in WAYS}
         for _ in range(arguments.rounds):
             for way, changed in WAYS.items():
                 with changed():
-                    figures[way].append(sorted(measured(commits)))
+                    figures[way].append(measured(commits))
+        events = sum(size for _, size in commits)
         for way, rounds in figures.items():
-            p50 = statistics.median(statistics.median(times) for times in rounds)
-            p99 = statistics.median(times[int(len(times) * 0.99)] for times in rounds)
-            rate = statistics.median(size * len(times) / sum(times) for times in rounds)
-            print(f"{size:>6}  {way:<22} {p50 * 1e3:>7.2f} {p99 * 1e3:>7.2f} {rate:>10,.0f}")
+            p50 = statistics.median(statistics.median(times) for times, _ in rounds)
+            p99 = statistics.median(sorted(times)[int(len(times) * 0.99)] for times, _ in rounds)
+            rate = statistics.median(events / sum(times) for times, _ in rounds)
+            used = statistics.median(used for _, used in rounds)
+            print(
+                f"{name:>12}  {way:<22} {p50 * 1e3:>7.2f} {p99 * 1e3:>7.2f} {rate:>10,.0f} "
+                f"{used / len(commits) * 1e3:>8.2f} {used / events * 1e6:>12.2f}"
+            )
         print()
+
+
+def made_works() -> dict[str, list[Work]]:
+    """Commits of each size, and of whole games."""
+    batches = made_batches()
+    works: dict[str, list[Work]] = {}
+    for size, count in COMMITS.items():
+        groups = list(grouped(batches[min(size, _BATCH_SIZE)], size))[:count]
+        works[str(size)] = [(partial(_append, group), size) for group in groups]
+    works["whole games"] = list(whole_commits())
+    return works
+
+
+def _append(batches: Sequence[Batch], store: DuckStore) -> None:
+    assert len(store.append(batches)) == len(batches)
+
+
+def _append_games(games: Sequence[WholeGame], store: DuckStore) -> None:
+    assert None not in store.append_games(games)
+
+
+def whole_commits() -> Iterator[Work]:
+    """Whole games, as many in a commit as give it its number of events."""
+    group: list[WholeGame] = []
+    size = 0
+    for name in TABLES:
+        for records in recorded_games(name, count=64).records:
+            group.append(whole_game([decode(record)[0] for record in records], records, ()))
+            size += len(records)
+            if size >= WHOLE_EVENTS:
+                yield partial(_append_games, group), size
+                group, size = [], 0
 
 
 def made_batches() -> dict[int, list[Batch]]:
@@ -79,18 +123,19 @@ def grouped(batches: Sequence[Batch], size: int) -> Iterator[Sequence[Batch]]:
         yield batches[start : start + step]
 
 
-def measured(commits: Sequence[Sequence[Batch]]) -> list[float]:
-    """Seconds of every commit, into a new database."""
+def measured(commits: Sequence[Work]) -> Figures:
+    """Seconds of every commit, into a new database, and processor seconds of all of them."""
     times = []
-    with tempfile.TemporaryDirectory(prefix="heptalog-bench-", dir=Path.cwd()) as folder:
-        store = DuckStore(Path(folder) / "log.duckdb", reserve_bytes=0)
-        for batches in commits:
+    with (
+        tempfile.TemporaryDirectory(prefix="heptalog-bench-", dir=Path.cwd()) as folder,
+        closing(DuckStore(Path(folder) / "log.duckdb", reserve_bytes=0)) as store,
+    ):
+        used = time.process_time()
+        for commit, _ in commits:
             begin = time.perf_counter()
-            answers = store.append(batches)
+            commit(store)
             times.append(time.perf_counter() - begin)
-            assert len(answers) == len(batches)
-        store.close()
-    return times
+        return times, time.process_time() - used
 
 
 if __name__ == "__main__":

@@ -6,14 +6,13 @@ from pathlib import Path
 import pytest
 
 from heptalog.service.store import LogStore
-from heptalog.service.store.duck import DuckStore
-from heptalog.service.store.memory import MemoryStore
+from tests.support.stores import STORES
 
 
-@pytest.fixture(params=["memory", "duck"])
+@pytest.fixture(params=STORES)
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[LogStore]:
     """An empty store of each kind."""
-    store: LogStore = MemoryStore() if request.param == "memory" else DuckStore(tmp_path / "log.duckdb")
+    store = STORES[request.param](tmp_path)
     yield store
     store.close()
 

@@ -103,6 +103,27 @@ def test_typed_columns_agree_with_the_bytes(path: Path) -> None:
     assert written_at == EPOCH + timedelta(microseconds=first // 1000)
 
 
+def test_records_lie_in_a_new_database_as_they_are(path: Path) -> None:
+    """The others are as the engine has them; and it stays so when the database is opened again."""
+    for number in range(2):
+        store = DuckStore(path)
+        fill(store, [game(number, length=200)], size=100)
+        store._writer.execute("CHECKPOINT")
+        store.close()
+    connection = open_database(path, is_read_only=True)
+    found = connection.execute("""
+        SELECT DISTINCT compression FROM pragma_storage_info('log.events')
+        WHERE column_name = 'event' AND segment_type = 'BLOB'
+    """).fetchall()
+    ((count,),) = connection.execute("""
+        SELECT count(DISTINCT column_name) FROM pragma_storage_info('log.events')
+        WHERE segment_type != 'VALIDITY' AND compression != 'Uncompressed'
+    """).fetchall()
+    connection.close()
+    assert found == [("Uncompressed",)]
+    assert count > 5
+
+
 def test_events_have_no_index_and_no_key(path: Path) -> None:
     DuckStore(path).close()
     connection = open_database(path, is_read_only=True)

@@ -3,16 +3,15 @@
 from collections.abc import Callable
 from pathlib import Path
 from threading import Event, Thread
-from typing import Any
 
 import duckdb
 import pytest
 
-from heptalog.replay.errors import Code, Unavailable
+from heptalog.replay.errors import Code, Conflict, Unavailable
+from heptalog.service.store import Head
 from heptalog.service.store.duck import DuckStore
-from heptalog.service.store.duck_write import write
 from heptalog.service.store.space import Space
-from tests.contract.given import appended, as_stored, begin, fill, game, refusals
+from tests.contract.given import appended, as_stored, begin, checkpoint_of, fill, game, refusals
 from tests.support.recording import batch_of
 
 
@@ -34,7 +33,7 @@ class Faulty:
         return getattr(self._connection, name)
 
 
-@pytest.mark.parametrize("word", ["BEGIN", "INSERT", "COMMIT"])
+@pytest.mark.parametrize("word", ["BEGIN", "EXECUTE", "COMMIT"])
 @pytest.mark.parametrize(
     "error", [duckdb.IOException("disk full"), duckdb.TransactionException("no"), KeyboardInterrupt()]
 )
@@ -63,27 +62,68 @@ def test_a_commit_that_fails_changes_nothing(path: Path, word: str, error: BaseE
     store.close()
 
 
-def test_a_commit_whose_answer_was_lost_is_found_again(path: Path) -> None:
-    """It is on disk although COMMIT has raised: the store believes the disk."""
+@pytest.mark.parametrize("is_alone", [False, True])
+def test_a_commit_whose_answer_was_lost_is_found_again(path: Path, *, is_alone: bool) -> None:
+    """It is on disk although COMMIT, or the only statement, has raised: the store believes the disk."""
     store = DuckStore(path)
     appended(store, begin(1))
 
     class Deaf(Faulty):
         def execute(self, statement: str, parameters: object = None) -> object:
             result = self._connection.execute(statement, parameters)
-            if statement == "COMMIT":
+            if statement == "COMMIT" or is_alone:
                 raise duckdb.IOException("the answer is lost")
             return result
 
     writer = store._writer
     _replace_writer(store, Deaf(writer, "", KeyboardInterrupt()))
     with pytest.raises(Unavailable):
-        store.append([batch_of(game(1)[1:4])])
+        store.append([batch_of(game(1)[1:4])], () if is_alone else refusals(1))
     _replace_writer(store, writer)
     assert store.position() == 4
     assert store.append([batch_of(game(1)[4:6])])[0] == store.head("game-1")
     assert list(store.read_all()) == as_stored(game(1)[:6])
     store.close()
+
+
+@pytest.mark.parametrize("error", [duckdb.IOException("disk full"), KeyboardInterrupt()])
+def test_a_commit_of_one_statement_that_fails_changes_nothing(path: Path, error: BaseException) -> None:
+    store = DuckStore(path)
+    appended(store, begin(1))
+    _replace_writer(store, Faulty(store._writer, "EXECUTE", error))
+    with pytest.raises(Unavailable if isinstance(error, duckdb.Error) else KeyboardInterrupt):
+        store.append([batch_of(game(1)[1:3])])
+    assert list(store.read_all()) == as_stored(game(1)[:1])
+    appended(store, batch_of(game(1)[1:2]))
+    appended(store, batch_of(game(1)[2:4]))
+    store.close()
+    store = DuckStore(path)
+    assert list(store.read_all()) == as_stored(game(1)[:4])
+    store.close()
+
+
+def test_the_connection_that_commits_is_asked_nothing(path: Path) -> None:
+    """It plans without the optimizer, so that a question about a long log would read all of it."""
+    store = DuckStore(path)
+    told: list[str] = []
+
+    class Told(Faulty):
+        def execute(self, statement: str, parameters: object = None) -> object:
+            told.append(statement.split()[0])
+            return super().execute(statement, parameters)
+
+    _replace_writer(store, Told(store._writer, "COMMIT", duckdb.IOException("disk full")))
+    with pytest.raises(Unavailable):
+        appended(store, begin(1))
+    appended(store, batch_of(game(1)[:4]))
+    appended(store, batch_of(game(1)[4:6]))
+    appended(store, begin(2))
+    assert isinstance(store.append([begin(1)])[0], Conflict)
+    assert store.head("game-1") == Head(5, game(1)[5].event.hash, 6)
+    store.keep_checkpoint(checkpoint_of(7, store.tree_head().root))
+    store.close()
+    assert set(told) <= {"BEGIN", "EXECUTE", "INSERT", "COMMIT", "ROLLBACK"}
+    assert told[:5] == ["BEGIN", "EXECUTE", "EXECUTE", "COMMIT", "ROLLBACK"]
 
 
 def test_after_a_fatal_error_nothing_works_until_it_is_opened_anew(path: Path) -> None:
@@ -111,19 +151,19 @@ def test_after_a_fatal_error_nothing_works_until_it_is_opened_anew(path: Path) -
     store.close()
 
 
-def test_readers_do_not_wait_for_the_writer_nor_see_what_it_has_not_finished(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_readers_do_not_wait_for_the_writer_nor_see_what_it_has_not_finished(path: Path) -> None:
     store = DuckStore(path)
     written = fill(store, [game(1)])
     is_written, may_go_on = Event(), Event()
 
-    def write_and_wait(*given: Any) -> None:
-        write(*given)
-        is_written.set()
-        assert may_go_on.wait(60)
+    class Slow(Faulty):
+        def execute(self, statement: str, parameters: object = None) -> object:
+            if statement == "COMMIT":
+                is_written.set()
+                assert may_go_on.wait(60)
+            return self._connection.execute(statement, parameters)
 
-    monkeypatch.setattr("heptalog.service.store.duck_commit.write", write_and_wait)
+    _replace_writer(store, Slow(store._writer, "", KeyboardInterrupt()))
     writer = Thread(target=lambda: store.append([batch_of(game(2))], refusals(1)))
     writer.start()
     try:

@@ -13,6 +13,7 @@ from heptalog.replay.errors import Code, HeptalogError, Unavailable
 from heptalog.replay.evidence.merkle import EMPTY_ROOT
 from heptalog.service.store import Entry, TreeHead, duck_evidence, heads, migrate
 from heptalog.service.store.duck import DuckStore
+from heptalog.service.store.duck_tables import EVENTS
 from heptalog.service.store.heads import FILE_SIZE, SLOT_SIZE, head_path, make_head, read_head
 from heptalog.service.store.opening import checkpoint_path
 from tests.contract.given import appended, as_stored, begin, checkpoint_of, fill, game, refusals
@@ -96,14 +97,14 @@ def test_it_is_on_disk_before_the_answer_and_after_the_commit(path: Path, monkey
     monkeypatch.setattr(heads, "_sync", told_sync)
     monkeypatch.setattr(store, "_writer", Told())
     appended(store, batch_of(game(1)[:4]))
-    assert done == ["BEGIN", "INSERT", "INSERT", "COMMIT", "sync"]
+    assert done == ["BEGIN", "EXECUTE", "EXECUTE", "COMMIT", "sync"]
     assert _head(path) == store.tree_head()
     record = read_head(head_path(path))
     assert record is not None
     assert record.time == "2026-09-21T14:13:20.123456789Z"
     done.clear()
     store.append([], refusals(1))
-    assert done == ["BEGIN", "INSERT", "COMMIT"]
+    assert done == ["EXECUTE"]
     store.close()
 
 
@@ -315,7 +316,7 @@ def test_a_store_that_believed_less_than_the_disk_has_puts_it_on_record(
     class Deaf:
         def execute(self, statement: str, parameters: object = None) -> object:
             result = writer.execute(statement, parameters)
-            if statement == "COMMIT":
+            if statement == EVENTS.execute:
                 raise duckdb.IOException("the answer is lost")
             return result
 

@@ -5,9 +5,10 @@ from random import Random
 
 import duckdb
 import pytest
+from msgspec.structs import astuple
 
 from heptalog.replay.errors import Code, Corrupt, Unavailable
-from heptalog.replay.evidence.merkle import Frontier, leaf_hash
+from heptalog.replay.evidence.merkle import Frontier, leaf_hash, node_hash
 from heptalog.replay.registry import GAMES
 from heptalog.service.store import Entry, duck_tree, tree
 from heptalog.service.store.duck import DuckStore
@@ -27,6 +28,32 @@ def root_of(entries: list[Entry]) -> bytes:
     for entry in entries:
         frontier.append(leaf_hash(entry.event.hash))
     return frontier.root()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_many_leaves_at_once_make_the_same_tree(seed: int) -> None:
+    random = Random(seed)
+    leaves = [leaf_hash(number.to_bytes(4, "big")) for number in range(70_000)]
+    one, other = tree.Tree(Frontier()), tree.Tree(Frontier())
+    start = 0
+    while start < len(leaves):
+        count = random.choice([1, 2, 100, 255, 256, 257, 511, 8_000])
+        one.extend(leaves[start : start + count])
+        for leaf in leaves[start : start + count]:
+            other.extend([leaf])
+        assert one.head == other.head
+        assert sorted(one.waiting, key=astuple) == sorted(other.waiting, key=astuple)
+        start += count
+    assert one.head.root == _root_over(leaves)
+    assert [node.level for node in one.waiting].count(2) == 1
+
+
+def _root_over(leaves: list[bytes]) -> bytes:
+    """The definition of the standard, word by word."""
+    if len(leaves) == 1:
+        return leaves[0]
+    left = 1 << (len(leaves) - 1).bit_length() - 1
+    return node_hash(_root_over(leaves[:left]), _root_over(leaves[left:]))
 
 
 @pytest.mark.parametrize("at_once", [1, 2, 5, 64])
@@ -72,7 +99,7 @@ def test_a_clean_end_stores_all_that_is_complete(path: Path, entries: list[Entry
     store.close()
 
 
-@pytest.mark.parametrize("word", ["INSERT", "COMMIT"])
+@pytest.mark.parametrize("word", ["EXECUTE", "INSERT", "COMMIT"])
 @pytest.mark.parametrize("is_durable", [False, True])
 def test_a_commit_that_fails_stores_no_node_twice(
     path: Path, entries: list[Entry], monkeypatch: pytest.MonkeyPatch, word: str, *, is_durable: bool

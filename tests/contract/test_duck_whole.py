@@ -1,6 +1,6 @@
 """Whole games that were made ready elsewhere: in the log they are what batches of the same events are."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from heptalog.replay.errors import Unavailable
 from heptalog.service.store import Entry, Refusal
 from heptalog.service.store.duck import DuckStore
+from heptalog.service.store.packed import Packed, PackedTexts, packed_pieces
 from heptalog.service.store.whole import WholeGame, whole_game
 from tests.contract.given import appended, fill, game, refusals, whole_games
 from tests.support.recording import batch_of, endings_of
@@ -33,6 +34,25 @@ def store(path: Path) -> Iterator[DuckStore]:
 def whole(entries: Sequence[Entry]) -> WholeGame:
     """A game as another process would give it."""
     return whole_game([entry.event for entry in entries], [entry.record for entry in entries], endings_of(entries))
+
+
+def only(made: WholeGame, places: Iterable[int]) -> WholeGame:
+    """Of a game that is ready only what is in these places."""
+    kept = list(places)
+    return replace(
+        made,
+        packed=packed_pieces([made.records[place] for place in kept]),
+        columns=tuple(chosen(column, kept) for column in made.columns),
+    )
+
+
+def chosen(column: Packed, places: Sequence[int]) -> Packed:
+    """Of a column the values in these places."""
+    absent = bytes(column.absent[place] for place in places) if column.absent else b""
+    if isinstance(column, PackedTexts):
+        pieces = list(column.pieces())
+        return packed_pieces([pieces[place] for place in places], absent)
+    return Packed(b"".join(column.data[8 * place : 8 * place + 8] for place in places), absent)
 
 
 def rows(path: Path) -> dict[str, list[tuple[Any, ...]]]:
@@ -100,9 +120,9 @@ def test_of_a_commit_that_fails_nothing_is_there(store: DuckStore, path: Path) -
 @pytest.mark.parametrize(
     "broken",
     [
-        lambda made: replace(made, records=(made.records[0], *made.records[2:])),
-        lambda made: replace(made, records=made.records[1:]),
-        lambda made: replace(made, columns=tuple(column[1:] for column in made.columns)),
+        lambda made: only(made, [0, *range(2, made.count)]),
+        lambda made: only(made, range(1, made.count)),
+        lambda made: replace(made, columns=only(made, range(1, made.count)).columns),
         lambda made: replace(made, game_id="another"),
     ],
     ids=["a gap", "no beginning", "columns of others", "two names"],

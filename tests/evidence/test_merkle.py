@@ -20,6 +20,7 @@ from heptalog.replay.evidence.merkle import (
     frontier_at,
     inclusion_proof,
     leaf_hash,
+    leaf_hashes,
     node_hash,
     nodes_from_tiles,
     root_at,
@@ -128,15 +129,33 @@ def test_every_small_log_is_what_the_definition_says() -> None:
         frontier.append(LEAVES[size])
 
 
-def test_a_leaf_tells_which_subtrees_it_completes() -> None:
-    frontier = Frontier()
-    for size in range(2 * TILE_WIDTH):
-        completed = frontier.completed(LEAVES[size])
-        levels = range(len(completed))
-        assert completed == tuple(node(level, size >> level) for level in levels)
-        assert (size + 1) % (1 << len(completed)) != 0
-        assert frontier.size == size
-        frontier.append(LEAVES[size])
+@given(st.integers(0, 3 * TILE_WIDTH), st.lists(st.integers(0, 2 * TILE_WIDTH), max_size=8))
+def test_many_leaves_are_taken_in_like_one_by_one(start: int, counts: list[int]) -> None:
+    many, singly = frontier_at(start, node), frontier_at(start, node)
+    for count in counts:
+        size = many.size
+        leaves = [leaf_hash(number.to_bytes(4, "big")) for number in range(size, size + count)]
+        rows = many.extend(iter(leaves))
+        for leaf in leaves:
+            singly.append(leaf)
+        assert (many.size, many.hashes, many.root()) == (singly.size, singly.hashes, singly.root())
+        # By level, how many subtrees there are now and were not before.
+        added = [(many.size >> level) - (size >> level) for level in range(many.size.bit_length())]
+        assert [len(row) for row in rows] == [count for count in added if count]
+        assert rows[:1] == [leaves][: len(rows)]
+
+
+@given(st.integers(0, 2 * TILE_WIDTH), st.integers(0, TILE_WIDTH))
+def test_leaves_tell_which_subtrees_they_complete(start: int, count: int) -> None:
+    rows = frontier_at(start, node).extend(LEAVES[start : start + count])
+    for level, row in enumerate(rows):
+        first = start >> level
+        assert row == [node(level, index) for index in range(first, (start + count) >> level)]
+
+
+def test_the_hashes_of_many_leaves_are_those_of_each() -> None:
+    data = [bytes([number]) * number for number in range(40)]
+    assert leaf_hashes(data) == [leaf_hash(item) for item in data]
 
 
 def test_a_copy_goes_its_own_way() -> None:

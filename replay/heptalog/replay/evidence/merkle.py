@@ -31,6 +31,11 @@ def leaf_hash(data: bytes) -> bytes:
     return sha256(b"\0" + data).digest()
 
 
+def leaf_hashes(data: Iterable[bytes]) -> list[bytes]:
+    """The hashes of many leaves."""
+    return [sha256(b"\0" + item).digest() for item in data]
+
+
 def node_hash(left: bytes, right: bytes) -> bytes:
     """The hash of two subtrees side by side."""
     return sha256(b"\1" + left + right).digest()
@@ -66,12 +71,27 @@ class Frontier:
             size >>= 1
         hashes.append(leaf)
 
-    def completed(self, leaf: bytes) -> tuple[bytes, ...]:
-        """The subtrees that this leaf would complete, if it came next: of 1, 2, 4 … leaves, as far as there are any."""
-        done = [leaf]
-        for left in reversed(self._hashes[len(self._hashes) - _trailing_ones(self._size) :]):
-            done.append(node_hash(left, done[-1]))
-        return tuple(done)
+    def extend(self, leaves: Iterable[bytes]) -> list[list[bytes]]:
+        """Take in the hashes of many leaves, which together cost two thirds of one by one.
+
+        Gives the subtrees that they complete, by their sizes 1, 2, 4 …, as far as there are any; those of one size are
+        in order, the first of all being `size >> level` with the size of before.
+        """
+        edge, size = self._hashes, self._size
+        rows: list[list[bytes]] = []
+        rest: list[bytes] = []
+        row = list(leaves)
+        self._size += len(row)
+        while row:
+            rows.append(row)
+            # What stands alone at the edge is the left half of the first pair.
+            halves = [edge.pop(), *row] if size & 1 else row
+            if len(halves) & 1:
+                rest.append(halves[-1])
+            row = _parents(halves)
+            size >>= 1
+        edge.extend(reversed(rest))
+        return rows
 
     def root(self) -> bytes:
         """The root over all leaves so far."""
@@ -237,8 +257,13 @@ def _root_of(edge: Sequence[bytes]) -> bytes:
 def _complete(hashes: Sequence[bytes]) -> bytes:
     """The hash over a power of two of subtrees."""
     while len(hashes) > 1:
-        hashes = [node_hash(hashes[i], hashes[i + 1]) for i in range(0, len(hashes), 2)]
+        hashes = _parents(hashes)
     return hashes[0]
+
+
+def _parents(hashes: Sequence[bytes]) -> list[bytes]:
+    """The hashes over the subtrees, two by two; the last of an odd number has no parent yet."""
+    return [sha256(b"\1" + left + right).digest() for left, right in zip(hashes[::2], hashes[1::2], strict=False)]
 
 
 def _left_size(size: int) -> int:

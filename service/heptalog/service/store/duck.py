@@ -10,6 +10,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from threading import Lock
@@ -38,24 +39,29 @@ from heptalog.service.store.duck_counters import count
 from heptalog.service.store.duck_evidence import Evidence
 from heptalog.service.store.duck_faults import is_fatal, meaning, why_unwritten
 from heptalog.service.store.duck_finder import Finder
-from heptalog.service.store.duck_incoming import Incoming
+from heptalog.service.store.duck_incoming import Incoming, run_all
 from heptalog.service.store.duck_kept import Kept
 from heptalog.service.store.duck_live import Live, decided, grow
 from heptalog.service.store.duck_names import Names
 from heptalog.service.store.duck_read import Snapshot, nothing
+from heptalog.service.store.duck_tables import TABLES
 from heptalog.service.store.duck_tree import load, tile, write_nodes
+from heptalog.service.store.duck_whole import assert_whole
 from heptalog.service.store.duck_write import write_checkpoint
 from heptalog.service.store.files import sync_folder
 from heptalog.service.store.migrate import MEMORY_BYTES, USE, open_database
 from heptalog.service.store.opening import Guard, in_doubt
 from heptalog.service.store.space import Reserve, Space, space_at, wal_size
 from heptalog.service.store.tree import Tree
-from heptalog.service.store.whole import WholeGame, assert_whole
+from heptalog.service.store.whole import WholeGame
 
 # How many games are live at once: beyond that the one longest untouched is forgotten, and looked up when it goes on.
 LIVE_MAX: Final = 65_536
 # So large a write-ahead log is put in order in an idle moment, so that a busy one need not wait for more.
 REST_SIZE: Final = 1024 * 1024  # bytes
+# A question has the thread of who asks it, in a database that is written. To wake another for the few rows of a commit
+# takes longer than to insert them, a checkpoint is no faster with two, and who reads much leaves the other cores alone.
+_ONE_THREAD: Final = "SET threads = 1"
 
 
 class DuckStore:
@@ -92,18 +98,19 @@ class DuckStore:
         self._live: dict[str, Live] = {}
         self._reserve = Reserve(self.path, reserve_bytes, space=space)
         guard = Guard(self.path, clock, is_checked=is_checked)
-        # Only ever asked for further connections, by one thread at a time.
+        # Once it is ready only ever asked for further connections, by one thread at a time.
         self._root = open_database(self.path, is_read_only=is_read_only, guard=guard)
         self._tree = guard.tree
-        self._writer = self._root.cursor()
+        self._writer = self._root.cursor()  # commits, and is asked nothing
         self._finder = Finder(self._root.cursor(), self._check_open, self._meaning)
         try:
-            self._writer.execute(USE)
-            self._writer.execute(f"SET memory_limit = '{memory_bytes:d}B'")
             self._finder.begin()
-            self._incoming = Incoming(self._writer)
-            self._counters = count(self._writer)
+            self._root.execute(f"SET memory_limit = '{memory_bytes:d}B'")
+            self._counters = count(self._root)
             if not is_read_only:
+                self._root.execute(_ONE_THREAD)
+                self._writer.execute(USE)
+                self._incoming = Incoming(self._writer, TABLES)
                 self._finder.remember(Names(self._counters.game_number))
                 self._evidence = Evidence(self.path, *guard.found, clock)
                 if self._evidence.tree.is_due:
@@ -217,7 +224,7 @@ class DuckStore:
         with self._writing:
             self._check_writable()
             number = self._counters.checkpoint_number + 1
-            self._transact(lambda: write_checkpoint(self._writer, checkpoint, number, self._clock()))
+            self._transact([lambda: write_checkpoint(self._writer, checkpoint, number, self._clock())])
             self._counters = replace(self._counters, checkpoint_number=number)
             if self._evidence is not None:
                 self._evidence.publish(checkpoint)
@@ -291,12 +298,10 @@ class DuckStore:
         first = self._counters.game_number
         self._finder.expect(game_id for game_id, game in commit.live.items() if game.number > first)
 
-        def write_all() -> None:
-            commit.write(self._writer, self._incoming)
-            if nodes:
-                write_nodes(self._writer, nodes)
-
-        self._transact(write_all)
+        statements = [partial(self._incoming.insert, self._writer, rows) for rows in commit.rows]
+        if nodes:
+            statements.append(partial(write_nodes, self._writer, nodes))
+        self._transact(statements)
         tree.stored(nodes)
         try:
             # It is true now: what follows is what is remembered, and the head record says so.
@@ -309,13 +314,11 @@ class DuckStore:
             self._is_broken = True
             raise
 
-    def _transact(self, work: Callable[[], None]) -> None:
-        """Do this in one transaction. Raises Unavailable where it is not durable, or nobody knows whether it is."""
+    def _transact(self, statements: Sequence[Callable[[], object]]) -> None:
+        """Run these in one transaction. Raises Unavailable where it is not durable, or nobody knows whether it is."""
         try:
             is_first = not wal_size(self.path)
-            self._writer.execute("BEGIN")
-            work()
-            self._writer.execute("COMMIT")
+            run_all(self._writer, statements)
             if is_first:
                 # The engine syncs the write-ahead log that it begins here, but not its name.
                 sync_folder(self.path.parent)
@@ -332,7 +335,7 @@ class DuckStore:
         nodes = () if evidence is None or self._is_closed or self._is_broken else evidence.tree.waiting
         if evidence is not None and nodes:
             with suppress(Unavailable):
-                self._transact(lambda: write_nodes(self._writer, nodes))
+                self._transact([lambda: write_nodes(self._writer, nodes)])
                 evidence.tree.stored(nodes)
 
     def _forget(self, error: BaseException) -> None:
@@ -341,10 +344,12 @@ class DuckStore:
         try:
             with suppress(duckdb.Error):  # the engine has rolled back already
                 self._writer.execute("ROLLBACK")
-            self._counters = count(self._writer)
-            if self._evidence is not None:
-                tree = load(lambda *question: self._writer.execute(*question).fetchall(), self._counters.position)
-                self._evidence.replace(tree)
+            with self._opening, closing(self._root.cursor()) as asking:
+                asking.execute(USE)
+                self._counters = count(asking)
+                if self._evidence is not None:
+                    tree = load(lambda *question: asking.execute(*question).fetchall(), self._counters.position)
+                    self._evidence.replace(tree)
         except (duckdb.Error, HeptalogError):
             self._is_broken = True
         if isinstance(error, duckdb.Error) and is_fatal(error):

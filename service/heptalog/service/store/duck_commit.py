@@ -1,25 +1,23 @@
 """What one commit brings, and what is true after it."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
-import duckdb
 from msgspec import Struct
 from msgspec.structs import replace
 
-from heptalog.replay.codec import hash_in
 from heptalog.service.store import Head, Refusal
 from heptalog.service.store.duck_counters import Counters
-from heptalog.service.store.duck_incoming import Incoming
+from heptalog.service.store.duck_incoming import Rows
 from heptalog.service.store.duck_live import Live
-from heptalog.service.store.duck_write import Accepted, Numbered, write, write_games
+from heptalog.service.store.duck_whole import hashes_of
+from heptalog.service.store.duck_write import Accepted, Numbered, rows_of_batches, rows_of_games
 from heptalog.service.store.whole import WholeGame
 
 
 class Commit(Struct, frozen=True):
     """What one transaction inserts; `counters` and `live` are true once it is durable."""
 
-    write: Callable[[duckdb.DuckDBPyConnection, Incoming], Any]
+    rows: Sequence[Rows]
     counters: Counters
     live: Mapping[str, Live]  # the games that have grown, the one touched last at the end
     hashes: Sequence[bytes]  # of its events
@@ -36,7 +34,7 @@ def of_batches(
         grown[item.batch.game_id] = live[item.batch.game_id]
     entries = [entry for item in accepted for entry in item.batch.entries]
     return Commit(
-        lambda connection, incoming: write(connection, incoming, accepted, refusals, counters.refusal_number + 1),
+        tuple(rows_of_batches(accepted, refusals, counters.refusal_number + 1)),
         replace(
             counters,
             position=counters.position + len(entries),
@@ -51,15 +49,17 @@ def of_batches(
 
 def of_games(games: Sequence[WholeGame], refusals: Sequence[Refusal], counters: Counters) -> Commit:
     """A commit of whole games, none of which is there yet, and of refusals."""
+    hashes = hashes_of(games)
     numbered: list[Numbered] = []
     live: dict[str, Live] = {}
     position = counters.position
     for number, game in enumerate(games, counters.game_number + 1):
         numbered.append(Numbered(game, number, position + 1))
-        position += len(game.records)
-        live[game.game_id] = Live(number, Head(len(game.records) - 1, hash_in(game.records[-1]), position))
+        position += game.count
+        head = hashes[position - counters.position - 1]
+        live[game.game_id] = Live(number, Head(game.count - 1, head, position))
     return Commit(
-        lambda connection, incoming: write_games(connection, incoming, numbered, refusals, counters.refusal_number + 1),
+        tuple(rows_of_games(numbered, refusals, counters.refusal_number + 1)),
         replace(
             counters,
             position=position,
@@ -67,6 +67,6 @@ def of_games(games: Sequence[WholeGame], refusals: Sequence[Refusal], counters: 
             refusal_number=counters.refusal_number + len(refusals),
         ),
         live,
-        [hash_in(record) for game in games for record in game.records],
-        sum(len(record) for game in games for record in game.records),
+        hashes,
+        sum(game.size for game in games),
     )

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from heptalog.replay.errors import Code, Corrupt, Unavailable
-from heptalog.replay.evidence.merkle import Nodes, leaf_hash
+from heptalog.replay.evidence.merkle import Nodes, leaf_hashes
 from heptalog.service.store import Checkpoint
 from heptalog.service.store.files import replace_file
 from heptalog.service.store.heads import HeadFile, HeadRecord, head_path
@@ -40,7 +40,7 @@ class Evidence:
 
     def extend(self, hashes: Iterable[bytes]) -> None:
         """The events with these hashes are durable now. Raises Unavailable where nobody could be told so for sure."""
-        self.tree.extend(map(leaf_hash, hashes))
+        self.tree.extend(leaf_hashes(hashes))
         self._write()
         self.publish_waiting()
 

@@ -16,7 +16,7 @@ from heptalog.replay.evidence.merkle import (
     TILE_WIDTH,
     Frontier,
     frontier_at,
-    leaf_hash,
+    leaf_hashes,
     nodes_from_tiles,
 )
 from heptalog.service.store.tree import Node, Tree
@@ -44,11 +44,11 @@ def load(ask: Ask, position: int, *, has_nodes: bool = True) -> Tree:
 
 def catch_up(tree: Tree, ask: Ask, position: int) -> None:
     """Take in what has come after the end of the tree, up to a position. Raises Corrupt where events are missing."""
-    for leaves in leaf_hashes(ask, tree.head.size + 1, position):
+    for leaves in leaves_at(ask, tree.head.size + 1, position):
         tree.extend(leaves)
 
 
-def leaf_hashes(ask: Ask, first: int, last: int) -> Iterator[list[bytes]]:
+def leaves_at(ask: Ask, first: int, last: int) -> Iterator[list[bytes]]:
     """The hashes of the leaves at these positions, in pieces. Raises Corrupt where an event is missing."""
     for low in range(first, last + 1, _PIECE):
         high = min(low + _PIECE - 1, last)
@@ -57,14 +57,14 @@ def leaf_hashes(ask: Ask, first: int, last: int) -> Iterator[list[bytes]]:
             if wanted != found:
                 # One that is missing, or stands twice.
                 raise Corrupt(Code.POSITION_DAMAGED, rule="evidence", position=found if wanted is None else wanted)
-        yield [leaf_hash(hash_in(record)) for _, record in rows]
+        yield leaf_hashes(hash_in(record) for _, record in rows)
 
 
 def tile(ask: Ask, tree: Tree, level: int, index: int, width: int) -> list[bytes]:
     """The first entries of a tile, which are all complete. Raises Corrupt where events are missing."""
     first = TILE_WIDTH * index
     if level == 0:
-        return [leaf for leaves in leaf_hashes(ask, first + 1, first + width) for leaf in leaves]
+        return [leaf for leaves in leaves_at(ask, first + 1, first + width) for leaf in leaves]
     numbers = range(first, first + width)
     # First those in memory: what is not there any more is in the database already.
     entries = dict(tree.waiting_in(level, numbers))

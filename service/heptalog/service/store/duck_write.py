@@ -1,44 +1,27 @@
-"""How one commit is written: columns, never rows, into the tables of `migrations/0001_log.sql`.
+"""What one commit writes: columns, never rows, for the tables of `duck_tables`; and the few rows that others write.
 
-What the columns beside a record say is in `kept`, for here and for whoever holds them against the record. Events go in
-as an Arrow batch (`duck_incoming`), the fastest way there is at any size; the few rows of the other tables as lists.
-Those hold no None, because the engine guesses a column's type from some of its values: what is absent is 0 or empty
-here, and becomes NULL in the statement.
+What the columns beside a record say is in `kept`, for here and for whoever holds them against the record.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Final
 
 import duckdb
 import numpy as np
+import pyarrow as pa
 from msgspec import Struct
 
 from heptalog.service.store import Batch, Checkpoint, Ending, Refusal, TreeHead
-from heptalog.service.store.duck_incoming import Incoming
-from heptalog.service.store.kept import Columns, ending_columns, event_columns, game_columns
+from heptalog.service.store.duck_incoming import Rows, rows_in, rows_of
+from heptalog.service.store.duck_tables import ENDINGS, EVENTS, GAMES, REFUSALS
+from heptalog.service.store.duck_whole import columns_of, records_of, sequences_of
+from heptalog.service.store.kept import ending_columns, event_columns, game_columns
 from heptalog.service.store.void import Void
 from heptalog.service.store.whole import WholeGame
 
-_EVENTS: Final = """
-    INSERT INTO log.events
-    SELECT position, game_number, sequence, kind, seat, event_id, make_timestamptz(occurred_at),
-        make_timestamptz(recorded_at), recorded_by, event
-    FROM incoming
-"""
-_GAMES: Final = """
-    INSERT INTO log.games
-    SELECT unnest($1::BIGINT[]), unnest($2::VARCHAR[]), unnest($3::VARCHAR[]), unnest($4::BIGINT[]),
-        nullif(unnest($5::VARCHAR[]), ''), nullif(unnest($6::VARCHAR[]), ''),
-        unnest($7::STRUCT(id VARCHAR, name VARCHAR)[][]), unnest($8::VARCHAR[]),
-        unnest($9::STRUCT(name VARCHAR, value VARCHAR)[][]),
-        make_timestamptz(nullif(unnest($10::BIGINT[]), 0)), unnest($11::BIGINT[]), unnest($12::BLOB[])
-"""
-_ENDINGS: Final = """
-    INSERT INTO log.endings
-    SELECT unnest($1::BIGINT[]), unnest($2::BIGINT[]), unnest($3::VARCHAR[]), unnest($4::BIGINT[][]),
-        unnest($5::BIGINT[][]), make_timestamptz(nullif(unnest($6::BIGINT[]), 0))
-"""
+# Lists that are parameters hold no None, because the engine guesses a column's type from some of its values: what is
+# absent is 0 here, and becomes NULL in the statement.
 _DERIVED: Final = """
     INSERT INTO log.endings
     SELECT game_number, sequence, status, scores, winners, make_timestamptz(nullif(recorded_at, 0))
@@ -48,14 +31,6 @@ _DERIVED: Final = """
     )
     JOIN log.games USING (game_id)
 """
-_REFUSALS: Final = """
-    INSERT INTO log.refusals
-    SELECT unnest($1::BIGINT[]), unnest($2::VARCHAR[]), unnest($3::BIGINT[]), make_timestamptz(unnest($4::BIGINT[])),
-        unnest($5::BIGINT[]), unnest($6::VARCHAR[]), unnest($7::VARCHAR[]), unnest($8::VARCHAR[]),
-        unnest($9::VARCHAR[]), unnest($10::BLOB[])
-"""
-
-
 _CHECKPOINTS: Final = "INSERT INTO log.checkpoints VALUES (?, ?, ?, make_timestamptz(?::BIGINT))"
 _INCIDENT: Final = "INSERT INTO log.incidents VALUES (make_timestamptz(?::BIGINT), ?, ?, ?, ?, ?, ?, ?, ?)"
 
@@ -76,47 +51,35 @@ class Numbered(Struct, frozen=True):
     position: int  # of its first event
 
 
-def write(
-    connection: duckdb.DuckDBPyConnection,
-    incoming: Incoming,
-    accepted: Sequence[Accepted],
-    refusals: Sequence[Refusal],
-    refusal_number: int,
-) -> None:
-    """Insert all of this, in the transaction of the caller; the refusals are numbered from `refusal_number` on."""
-    if accepted:
-        _write_events(connection, incoming, accepted)
-    _write_rows(connection, _GAMES, (_game_row(item) for item in accepted if item.batch.entries[0].event.sequence == 0))
-    _write_rows(connection, _ENDINGS, (row for item in accepted if item.batch.endings for row in _ending_rows(item)))
-    _write_refusals(connection, refusals, refusal_number)
+def rows_of_batches(accepted: Sequence[Accepted], refusals: Sequence[Refusal], refusal_number: int) -> Iterator[Rows]:
+    """All that a commit of these inserts; the refusals are numbered from `refusal_number` on."""
+    yield from rows_of(EVENTS, chain.from_iterable(map(_event_rows, accepted)))
+    yield from rows_of(GAMES, (_game_row(item) for item in accepted if item.batch.entries[0].event.sequence == 0))
+    yield from rows_of(ENDINGS, (row for item in accepted if item.batch.endings for row in _ending_rows(item)))
+    yield from _rows_of_refusals(refusals, refusal_number)
 
 
-def write_games(
-    connection: duckdb.DuckDBPyConnection,
-    incoming: Incoming,
-    games: Sequence[Numbered],
-    refusals: Sequence[Refusal],
-    refusal_number: int,
-) -> None:
-    """Insert whole games and refusals, in the transaction of the caller."""
+def rows_of_games(games: Sequence[Numbered], refusals: Sequence[Refusal], refusal_number: int) -> Iterator[Rows]:
+    """All that a commit of whole games and of refusals inserts."""
     if games:
-        columns = [
-            list(chain.from_iterable(parts)) for parts in zip(*(item.game.columns for item in games), strict=True)
-        ]
-        records = [record for item in games for record in item.game.records]
-        numbers = np.repeat([item.number for item in games], [len(item.game.records) for item in games])
-        with incoming.held(games[0].position, numbers, columns, records):
-            connection.execute(_EVENTS)
-    _write_rows(connection, _GAMES, (_numbered_game(item.number, item.game.game) for item in games))
-    endings = ((item.number, row) for item in games for row in item.game.endings)
-    _write_rows(connection, _ENDINGS, (_numbered_ending(*ending) for ending in endings))
-    _write_refusals(connection, refusals, refusal_number)
+        whole = [item.game for item in games]
+        counts = [game.count for game in whole]
+        positions = pa.array(np.arange(games[0].position, games[0].position + sum(counts)))
+        numbers = pa.array(np.repeat([item.number for item in games], counts))
+        sequences = pa.array(sequences_of(whole))
+        columns = (positions, numbers, sequences, *columns_of(whole), records_of(whole))
+        yield rows_in(EVENTS, columns)
+    yield from rows_of(GAMES, ((item.number, *item.game.game) for item in games))
+    yield from rows_of(ENDINGS, ((item.number, *ending) for item in games for ending in item.game.endings))
+    yield from _rows_of_refusals(refusals, refusal_number)
 
 
 def write_derived(connection: duckdb.DuckDBPyConnection, endings: Iterable[tuple[str, Ending, int]]) -> None:
     """Insert endings that were derived after their events, each with its game and when its event was recorded."""
     rows = ((game_id, *ending_columns(ending, recorded_at)) for game_id, ending, recorded_at in endings)
-    _write_rows(connection, _DERIVED, ((*columns, recorded_at or 0) for *columns, recorded_at in rows))
+    columns = [list(column) for column in zip(*((*row, recorded_at or 0) for *row, recorded_at in rows), strict=True)]
+    if columns:
+        connection.execute(_DERIVED, columns)
 
 
 def write_checkpoint(connection: duckdb.DuckDBPyConnection, checkpoint: Checkpoint, number: int, time: int) -> None:
@@ -133,46 +96,26 @@ def write_incident(
     connection.execute(_INCIDENT, row)
 
 
-def _write_events(connection: duckdb.DuckDBPyConnection, incoming: Incoming, accepted: Sequence[Accepted]) -> None:
-    entries = [entry for item in accepted for entry in item.batch.entries]
-    columns = zip(*(event_columns(entry.event) for entry in entries), strict=True)
-    numbers = np.repeat([item.game_number for item in accepted], [len(item.batch.entries) for item in accepted])
-    with incoming.held(accepted[0].position, numbers, columns, [entry.record for entry in entries]):
-        connection.execute(_EVENTS)
+def _rows_of_refusals(refusals: Sequence[Refusal], first: int) -> Iterator[Rows]:
+    return rows_of(REFUSALS, (_refusal_row(refusal, number) for number, refusal in enumerate(refusals, first)))
 
 
-def _write_rows(connection: duckdb.DuckDBPyConnection, statement: str, rows: Iterable[tuple[object, ...]]) -> None:
-    columns = [list(column) for column in zip(*rows, strict=True)]
-    if columns:
-        connection.execute(statement, columns)
-
-
-def _write_refusals(connection: duckdb.DuckDBPyConnection, refusals: Sequence[Refusal], first: int) -> None:
-    rows = (_refusal_row(refusal, number) for number, refusal in enumerate(refusals, first))
-    _write_rows(connection, _REFUSALS, rows)
+def _event_rows(item: Accepted) -> Iterator[tuple[object, ...]]:
+    number = item.game_number
+    for position, entry in enumerate(item.batch.entries, item.position):
+        yield (position, number, *event_columns(entry.event), entry.record)
 
 
 def _game_row(item: Accepted) -> tuple[object, ...]:
     first = item.batch.entries[0]
-    return _numbered_game(item.game_number, game_columns(first.event, first.record))
+    return (item.game_number, *game_columns(first.event, first.record))
 
 
-def _numbered_game(number: int, columns: Columns) -> tuple[object, ...]:
-    game_id, ruleset, version, tournament, table, players, options, tags, created_at, *rest = columns
-    absent = (tournament or "", table or "")
-    return (number, game_id, ruleset, version, *absent, players, options, tags, created_at or 0, *rest)
-
-
-def _ending_rows(item: Accepted) -> Iterable[tuple[object, ...]]:
+def _ending_rows(item: Accepted) -> Iterator[tuple[object, ...]]:
     first = item.batch.expected + 1
     for ending in item.batch.endings:
         event = item.batch.entries[ending.sequence - first].event
-        yield _numbered_ending(item.game_number, ending_columns(ending, event.recorded_at))
-
-
-def _numbered_ending(number: int, columns: Columns) -> tuple[object, ...]:
-    *others, recorded_at = columns
-    return (number, *others, recorded_at or 0)
+        yield (item.game_number, *ending_columns(ending, event.recorded_at))
 
 
 def _refusal_row(refusal: Refusal, number: int) -> tuple[object, ...]:

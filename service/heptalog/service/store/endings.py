@@ -1,22 +1,23 @@
 """What a log should hold of a game's endings, derived from its states."""
 
-from collections.abc import Iterator
-
 from heptalog.replay.fold import Fold, status_of
 from heptalog.replay.rules import State
 from heptalog.service.store import Ending, Status
 
 
-def endings_of(fold: Fold) -> Iterator[Ending]:
-    """Every change of a game's status, in sequence."""
-    before: State | None = None
-    was_over = False
-    for sequence, state in enumerate(fold.states):
+def endings_of(fold: Fold, first: int = 0) -> list[Ending]:
+    """Every change of a game's status by its events from the sequence `first` on, in their order."""
+    endings: list[Ending] = []
+    before: State | None = fold.states[first - 1] if first else None
+    was_over = before is not None and before.over
+    for sequence in range(first, len(fold.states)):
+        state = fold.states[sequence]
         over = state.over
         # While a game goes on there is nothing to compare.
         if (over or was_over) and (ending := ending_between(before, state, sequence)):
-            yield ending
+            endings.append(ending)
         before, was_over = state, over
+    return endings
 
 
 def ending_between(before: State | None, after: State, sequence: int) -> Ending | None:

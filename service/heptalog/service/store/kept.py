@@ -4,7 +4,7 @@ The writing side fills its tables from these functions and the checking side hol
 two cannot drift apart. A value that is absent is None; times are microseconds since 1970 UTC, as precise as a column.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -81,12 +81,26 @@ def event_columns(event: Event) -> Columns:
     body = event.body
     return (
         event.sequence,
-        _kind(type(body)),
+        kind_of(type(body)),
         getattr(body, "seat", None),
         event.event_id or None,
         event.occurred_at // 1000 or None,
         event.recorded_at // 1000 or None,
         event.recorded_by or None,
+    )
+
+
+def columns_of(events: Sequence[Event]) -> Columns:
+    """The same of many events, column by column: half the work."""
+    bodies = [event.body for event in events]
+    return (
+        [event.sequence for event in events],
+        [kind_of(type(body)) for body in bodies],
+        [getattr(body, "seat", None) for body in bodies],
+        [event.event_id or None for event in events],
+        [event.occurred_at // 1000 or None for event in events],
+        [event.recorded_at // 1000 or None for event in events],
+        [event.recorded_by or None for event in events],
     )
 
 
@@ -149,5 +163,6 @@ def columns_differ(table: str, column: str, **place: object) -> Corrupt:
 
 
 @cache
-def _kind(kind: type[Body]) -> str:
-    return camel_name(kind)
+def kind_of(body: type[Body]) -> str:
+    """What the column says of the kind of a body."""
+    return camel_name(body)

@@ -22,7 +22,7 @@ from heptalog.service.store.opening import Guard, in_doubt
 
 # What the oldest engine that may read a new file understands, so that a downgrade stays possible.
 STORAGE_VERSION: Final = "v1.5.0"
-# A checkpoint holds up commits for about 0.2 seconds per 16 MB; a smaller threshold costs throughput.
+# A checkpoint holds up commits for about 0.05 seconds per 16 MB; a smaller threshold costs throughput.
 CHECKPOINT_THRESHOLD: Final = "32MB"
 # What is read and written stays in memory up to here; left to the engine it would be most of what the machine has.
 MEMORY_BYTES: Final = 1 << 30
@@ -33,6 +33,7 @@ NOT_UTF8: Final = "the engine takes only files whose names are UTF-8"
 USE: Final = "USE heptalog"
 _ATTACH: Final = "ATTACH ? AS heptalog (TYPE duckdb)"
 _ATTACH_READ_ONLY: Final = "ATTACH ? AS heptalog (TYPE duckdb, READ_ONLY)"
+_DETACH: Final = "USE memory; DETACH heptalog"
 _ATTACH_NEW: Final = f"ATTACH ? AS heptalog (TYPE duckdb, STORAGE_VERSION '{STORAGE_VERSION}')"
 
 _SETTINGS: Final[dict[str, str | bool | int | float | list[str]]] = {
@@ -80,8 +81,9 @@ def look_into(path: Path) -> tuple[duckdb.DuckDBPyConnection, int]:
     """
     check_name(path)
     try:
-        connection = _connect(path, _ATTACH_READ_ONLY)
+        connection = _engine(path)
         try:
+            _attach(connection, path, _ATTACH_READ_ONLY)
             return connection, _applied(connection, path)
         except BaseException:
             connection.close()
@@ -129,18 +131,16 @@ def _opened(path: Path, guard: Guard, *, is_read_only: bool) -> duckdb.DuckDBPyC
         raise Unavailable(Code.SOURCE_UNREADABLE, path=str(path), problem="not a file")
     connection, count = look_into(path)
     try:
-        if not is_read_only or count == len(migrations()):
-            guard.look(connection, count, is_read_only=is_read_only)
+        if is_read_only and count < len(migrations()):
+            problem = "it has an older schema: serve or import into it once, and it is brought up to date"
+            raise Unavailable(Code.SOURCE_UNREADABLE, path=str(path), problem=problem)
+        guard.look(connection, count, is_read_only=is_read_only)
+        if not is_read_only:
+            _open_for_writing(connection, path, guard)
     except BaseException:
         connection.close()
         raise
-    if is_read_only and count == len(migrations()):
-        return connection
-    connection.close()
-    if is_read_only:
-        problem = "it has an older schema: serve or import into it once, and it is brought up to date"
-        raise Unavailable(Code.SOURCE_UNREADABLE, path=str(path), problem=problem)
-    return _open_for_writing(path, guard)
+    return connection
 
 
 def _create(path: Path) -> None:
@@ -150,8 +150,9 @@ def _create(path: Path) -> None:
         raise Unavailable(Code.DATABASE_FOREIGN, path=str(wal))
     with TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as folder:
         made = Path(folder) / path.name
-        connection = _connect(made, _ATTACH_NEW)
+        connection = _engine(made)
         try:
+            _attach(connection, made, _ATTACH_NEW)
             migrate(connection, migrations())
             connection.execute("CHECKPOINT")
         finally:
@@ -164,30 +165,26 @@ def _create(path: Path) -> None:
     sync_folder(path.parent)
 
 
-def _open_for_writing(path: Path, guard: Guard) -> duckdb.DuckDBPyConnection:
-    connection = _connect(path, _ATTACH)
-    try:
-        count = _applied(connection, path)
-        # Before the schema changes: one that has evidence has a head record too, whatever happens in between.
-        guard.hold(connection, count)
-        migrate(connection, migrations()[count:])
-    except BaseException:
-        connection.close()
-        raise
-    return connection
+def _open_for_writing(connection: duckdb.DuckDBPyConnection, path: Path, guard: Guard) -> None:
+    """Open for writing what this connection has open for reading: another engine would take as long as all the rest."""
+    connection.execute(_DETACH)
+    _attach(connection, path, _ATTACH)
+    count = _applied(connection, path)
+    # Before the schema changes: one that has evidence has a head record too, whatever happens in between.
+    guard.hold(connection, count)
+    migrate(connection, migrations()[count:])
 
 
-def _connect(path: Path, attach: str) -> duckdb.DuckDBPyConnection:
+def _engine(path: Path) -> duckdb.DuckDBPyConnection:
+    """An engine for one database, with nothing in it yet."""
     # Each has an engine of its own: two that shared one would not see that they are two, and a database has one writer.
     # What is too large for its memory goes beside the database, not to where the process happens to run.
-    connection = duckdb.connect(":memory:", config=_SETTINGS | {"temp_directory": f"{path}.tmp"})
-    try:
-        connection.execute(attach, [str(path)])
-        connection.execute(USE)
-    except BaseException:
-        connection.close()
-        raise
-    return connection
+    return duckdb.connect(":memory:", config=_SETTINGS | {"temp_directory": f"{path}.tmp"})
+
+
+def _attach(connection: duckdb.DuckDBPyConnection, path: Path, attach: str) -> None:
+    connection.execute(attach, [str(path)])
+    connection.execute(USE)
 
 
 def _applied(connection: duckdb.DuckDBPyConnection, path: Path) -> int:

@@ -5,13 +5,13 @@ wait here; a node is taken out only after it is durable, so that a reader who lo
 database always finds it.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from threading import Lock
 from typing import Final
 
 from msgspec import Struct
 
-from heptalog.replay.evidence.merkle import TILE_HEIGHT, TILE_WIDTH, Frontier
+from heptalog.replay.evidence.merkle import TILE_HEIGHT, Frontier
 from heptalog.service.store import TreeHead
 
 # So many nodes are stored together: one statement more in every commit would cost more than all of the hashing.
@@ -42,22 +42,21 @@ class Tree:
 
     def extend(self, leaves: Iterable[bytes]) -> None:
         """Take in the hashes of the next leaves."""
-        frontier = self._frontier
-        for leaf in leaves:
-            if frontier.size % TILE_WIDTH == TILE_WIDTH - 1:
-                self._complete(frontier.size + 1, frontier.completed(leaf)[TILE_HEIGHT::TILE_HEIGHT])
-            frontier.append(leaf)
-        self._head = TreeHead(frontier.size, frontier.root())
-
-    def _complete(self, size: int, hashes: Sequence[bytes]) -> None:
-        with self._lock:
-            for level, digest in enumerate(hashes, start=1):
-                index = (size >> TILE_HEIGHT * level) - 1
-                self._waiting[level, index] = Node(level, index, digest)
+        size = self._frontier.size
+        rows = self._frontier.extend(leaves)
+        complete = [
+            Node(level, index, digest)
+            for level, row in enumerate(rows[TILE_HEIGHT::TILE_HEIGHT], start=1)
+            for index, digest in enumerate(row, start=size >> TILE_HEIGHT * level)
+        ]
+        if complete:
+            with self._lock:
+                self._waiting.update(((node.level, node.index), node) for node in complete)
+        self._head = TreeHead(self._frontier.size, self._frontier.root())
 
     @property
     def waiting(self) -> tuple[Node, ...]:
-        """The nodes that are to be stored, in the order in which they came to be."""
+        """The nodes that are to be stored, those of one level in order."""
         with self._lock:
             return tuple(self._waiting.values())
 
