@@ -42,7 +42,11 @@ def dying(store, games, refusals=()):
     global count
     count += 1
     if count == 3 and sys.argv[3] == "before":
-        store._transact = lambda work: (store._writer.execute("BEGIN"), work(), os.kill(os.getpid(), 9))
+        store._transact = lambda statements: (
+            store._writer.execute("BEGIN"),
+            [run() for run in statements],
+            os.kill(os.getpid(), 9),
+        )
     heads = append(store, games, refusals)
     if count == 3:
         os.kill(os.getpid(), 9)

@@ -14,8 +14,11 @@ from heptalog.replay.events import Event
 from heptalog.replay.evidence.bundles import events_in, is_bundle
 from heptalog.replay.fold import Fold
 from heptalog.replay.gamefile import LINE_SIZE_MAX, read_events
+from heptalog.replay.plainfile import PlainFile, plain_file
 
 _SUFFIXES = (".jsonl", ".bundle")
+# Bytes of a file that is looked at in one piece: the games that people play have a hundredth of it.
+_TOGETHER_MAX = 8 << 20
 _NOT_A_GAME = ".expected.jsonl"
 
 
@@ -34,6 +37,30 @@ class FileGame(Struct, frozen=True):
         """The events in the file, be it a bundle or not. Raises Malformed with the line, Unavailable."""
         del connections
         return ((event, None) for event in _events(self.path))
+
+    def plain(self) -> PlainFile | None:
+        """The game, where it is plain and right in everything; None where it is not, or cannot be read in one piece.
+
+        Then it is for `entries`, and who examines them, to say why.
+        """
+        try:
+            # What is looked at in a pipe is gone.
+            if not self.path.is_file():
+                return None
+            with self.path.open("rb") as file:
+                content = file.read(_TOGETHER_MAX + 1)
+        except OSError:
+            return None
+        if len(content) > _TOGETHER_MAX:
+            return None
+        lines = content.split(b"\n")
+        return plain_file(lines if lines[-1] else lines[:-1])
+
+    def at_once(self, connections: Connections) -> Fold | None:
+        """Its fold, where it is plain and right in everything."""
+        del connections
+        plain = self.plain()
+        return None if plain is None else plain.fold
 
     @property
     def lines_before(self) -> int:

@@ -65,6 +65,9 @@ _OPTIONS: Final = tuple(map(snake_name, OPTIONS))
 _SHARED: Final = tuple(info.name for info in fields(GameStarted) if info.name != "rules")
 
 _typed: Final = Decoder(_Line)
+_bodies: Final = {
+    camel_name(body).encode(): Decoder(_StartedLine if body is GameStarted else body).decode for body in BODIES
+}
 _untyped: Final = Decoder()
 _encoder: Final = Encoder()
 
@@ -142,6 +145,20 @@ def _plain_body(parsed: Any, line: bytes) -> Any:
     # It is the only one where it is the rest of the line.
     is_there = body is not None and body is not UNSET
     return body if is_there and plain[colon + 2 : -1] == _encoder.encode(body) else None
+
+
+def body_in(name: bytes, text: bytes) -> Body | None:
+    """The body of this name in its object, where that is spelt as it is written here; None where it is not."""
+    read: Any = _bodies.get(name)
+    if read is None:
+        return None
+    try:
+        body = read(text)
+        if _encoder.encode(body) != text:
+            return None
+        return _started(body) if type(body) is _StartedLine else body
+    except (DecodeError, ValidationError, RecursionError, Malformed):
+        return None
 
 
 def _checked_event(parsed: Any, line: bytes) -> Event:

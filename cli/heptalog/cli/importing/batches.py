@@ -7,9 +7,9 @@ from typing import Final, NamedTuple
 
 from heptalog.replay.errors import Code, HeptalogError
 from heptalog.replay.events import Event
+from heptalog.service.appending.shape import check_shape
 from heptalog.service.appends import Append, Receipt
 from heptalog.service.config import EVENTS_PER_APPEND_MAX, ID_LENGTH_MAX, MESSAGE_SIZE_MAX
-from heptalog.service.handler import check_shape
 
 _BATCH_SIZE_MAX: Final = MESSAGE_SIZE_MAX * 7 // 8
 _PLACE_IN_REQUEST: Final = re.compile(r"^events\[\d+\]\.?")

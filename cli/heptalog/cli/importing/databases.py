@@ -55,8 +55,8 @@ class DatabaseLog:
             self.flush()
         future: Future[Counts] = Future()
         self._group[game.game_id] = game, future
-        self._events += len(game.records)
-        self._size += sum(map(len, game.records))
+        self._events += game.whole.count
+        self._size += game.whole.size
         if self._events >= _GROUP_EVENTS or self._size >= _GROUP_SIZE:
             self.flush()
         return future
@@ -76,7 +76,7 @@ class DatabaseLog:
             return
         for (game, future), head in zip(group, heads, strict=True):
             try:
-                future.set_result(self._again(game) if head is None else Counts(len(game.records), 0))
+                future.set_result(self._again(game) if head is None else Counts(game.whole.count, 0))
             except HeptalogError as error:
                 future.set_exception(error)
 
@@ -90,14 +90,15 @@ class DatabaseLog:
         """A game that is there already: what of it is new. Raises what the service raises."""
         with closing(self._store.read_game(game.game_id)) as records:
             known = [stored.record for stored in records]
-        if tuple(known) != game.records[: len(known)]:
+        made = game.records
+        if tuple(known) != made[: len(known)]:
             return self._asked(game, known)
-        if len(known) == len(game.records):
+        if len(known) == len(made):
             return Counts(0, len(known))
         (answer,) = self._store.append([_rest(game, len(known))])
         if isinstance(answer, Conflict):
             raise answer
-        return Counts(len(game.records) - len(known), len(known))
+        return Counts(len(made) - len(known), len(known))
 
     def _asked(self, game: Prepared, known: Sequence[bytes]) -> Counts:
         """The same by the service, which looks at what a game means where its bytes differ."""

@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from types import TracebackType
-from typing import Protocol, Self
+from typing import TYPE_CHECKING, Protocol, Self
 
 from msgspec import Struct
 
@@ -14,13 +14,15 @@ from heptalog.cli.examine import bad, placed
 from heptalog.cli.exits import Exit
 from heptalog.cli.files import FileGame, Missing
 from heptalog.cli.importing.batches import Counts
-from heptalog.cli.importing.databases import DatabaseLog
 from heptalog.cli.importing.preparing import Prepared, outcomes
-from heptalog.cli.importing.servers import ServerLog
 from heptalog.cli.servers import Server
 from heptalog.cli.sources import Game
 from heptalog.cli.verdicts import Found, Verdict
 from heptalog.replay.errors import Code, HeptalogError, Unavailable
+
+if TYPE_CHECKING:
+    from heptalog.cli.importing.databases import DatabaseLog
+    from heptalog.cli.importing.servers import ServerLog
 
 
 class Log(Protocol):
@@ -60,9 +62,14 @@ class Destination:
     def log(self) -> Log:
         """The log itself. Raises Unavailable where it cannot be opened."""
         if self._log is None:
+            # Loaded here, where other processes have begun to work: an engine takes a third of a second.
             if isinstance(self._source, Server):
+                from heptalog.cli.importing.servers import ServerLog
+
                 self._log = ServerLog(self._source.target, self._connections)
             else:
+                from heptalog.cli.importing.databases import DatabaseLog
+
                 self._log = DatabaseLog(self._source.path)
         return self._log
 

@@ -5,6 +5,7 @@ as it was given (`sent`), since it has times and seals of its own.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import NamedTuple, TypeAlias
 
 from msgspec import UNSET, Struct
@@ -12,17 +13,20 @@ from msgspec.structs import replace
 
 from heptalog.cli.connections import Connections
 from heptalog.cli.examine import bad, placed
-from heptalog.cli.files import Missing
+from heptalog.cli.files import FileGame, Missing
 from heptalog.cli.importing.batches import check_form
 from heptalog.cli.sources import Game
 from heptalog.cli.spreading import spread
 from heptalog.cli.verdicts import Found, Verdict
-from heptalog.replay.codec import decode, forms_of, joined, record_from
+from heptalog.replay import envelope
+from heptalog.replay.bodies import NotPlain
+from heptalog.replay.codec import decode, forms_of, joined
 from heptalog.replay.errors import Code, HeptalogError, Malformed, Refused
 from heptalog.replay.events import Body, Event
-from heptalog.replay.evidence.chain import GENESIS
+from heptalog.replay.evidence.chain import GENESIS, links
 from heptalog.replay.evidence.seals import Sealable, map_parts, sealable_parts, sealed, values_of
-from heptalog.replay.identity import identified
+from heptalog.replay.fold import Fold
+from heptalog.replay.identity import identified, shown_contents
 from heptalog.replay.verify import Examiner
 from heptalog.service.config import EVENT_SIZE_MAX, EVENTS_PER_GAME_MAX, Surroundings
 from heptalog.service.store import Ending
@@ -95,10 +99,8 @@ def prepared(game: Game | Missing, connections: Connections, surroundings: Surro
     """A good game made ready. Raises Found."""
     if isinstance(game, Missing):
         raise Found(bad(game, 0, game.error))
-    examiner = Examiner()
-    given = _read(game, connections, examiner)
-    assert examiner.fold is not None, "a good game has a beginning"
-    endings = tuple(endings_of(examiner.fold))
+    given = _plainly_read(game) or _read(game, connections)
+    endings = tuple(endings_of(given.fold))
     try:
         events, records, filled = _recorded(given, surroundings or Surroundings())
     except HeptalogError as error:
@@ -107,20 +109,32 @@ def prepared(game: Game | Missing, connections: Connections, surroundings: Surro
 
 
 class Given(NamedTuple):
-    """An event as its source has it, and the content of one that has a place in a chain."""
+    """A good game: its events as its source has them, the contents of those that have a place in a chain, its fold."""
 
-    event: Event
-    content: bytes
+    events: list[Event]
+    contents: list[bytes]
+    fold: Fold
+    fields: list[bytes]  # of their bodies, canonical; those that are at hand
 
 
-def _read(game: Game, connections: Connections, examiner: Examiner) -> list[Given]:
-    """The events of a good game, examined. Raises Found."""
-    given: list[Given] = []
+def _plainly_read(game: Game) -> Given | None:
+    """A file of a game that is plain and right in everything; None where it is not plainly so, or is no file."""
+    plain = game.plain() if isinstance(game, FileGame) else None
+    if plain is None or len(plain.events) > EVENTS_PER_GAME_MAX:
+        return None
+    return Given(plain.events, plain.contents, plain.fold, plain.fields)
+
+
+def _read(game: Game, connections: Connections) -> Given:
+    """The events of a good game, examined one by one. Raises Found."""
+    examiner = Examiner()
+    events: list[Event] = []
+    contents: list[bytes] = []
     sequence = 0
     try:
         for event, public in game.entries(connections):
             sequence = event.sequence
-            if len(given) == EVENTS_PER_GAME_MAX:
+            if len(events) == EVENTS_PER_GAME_MAX:
                 # No log takes more, so no more is read.
                 raise Refused(Code.GAME_TOO_LONG, rule="api", limit=EVENTS_PER_GAME_MAX)
             content = b""
@@ -129,31 +143,36 @@ def _read(game: Game, connections: Connections, examiner: Examiner) -> list[Give
             examiner.advance(event, public)
             if examiner.redacted is not None:
                 raise examiner.redacted
-            given.append(Given(event, content))
+            events.append(event)
+            contents.append(content)
     except HeptalogError as error:
         raise Found(bad(game, examiner.accepted, error, placed(error, sequence))) from error
-    return given
+    assert examiner.fold is not None, "a good game has a beginning"
+    return Given(events, contents, examiner.fold, [])
 
 
-def _recorded(given: list[Given], surroundings: Surroundings) -> tuple[list[Event], list[bytes], Filled]:
+def _recorded(given: Given, surroundings: Surroundings) -> tuple[list[Event], list[bytes], Filled]:
     """The events as they are recorded, their records, and what is filled in.
 
     Where something has to be filled in that the chain covers, the chain as given cannot hold: a new one is made.
     Raises Malformed where no log takes one of them.
     """
-    events = [event for event, _ in given]
-    if given[-1].event.hash and all(map(_is_whole, events)):
+    events = given.events
+    if events[-1].hash and all(map(_is_whole, events)):
         check_form(events)
         records = _as_given(given)
         filled = Filled((), (), has_links=True)
     else:
-        events = identified(events)
+        contents = shown_contents(events, given.fields)
+        is_bare = not any(event.game_id or event.event_id or event.hash or event.previous_hash for event in events)
+        events = identified(events, contents)
         check_form(events)
-        events, records, filled = _completed(events, surroundings)
-    for sequence, record in enumerate(records):
-        if len(record) > EVENT_SIZE_MAX:
-            size, limit = len(record), EVENT_SIZE_MAX
-            raise Malformed(Code.EVENT_TOO_LARGE, rule="api", size=size, limit=limit, sequence=sequence)
+        events, records, filled = _completed(events, contents if is_bare else [], surroundings)
+    size = max(map(len, records))
+    if size > EVENT_SIZE_MAX:
+        sequence = next(place for place, record in enumerate(records) if len(record) > EVENT_SIZE_MAX)
+        size, limit = len(records[sequence]), EVENT_SIZE_MAX
+        raise Malformed(Code.EVENT_TOO_LARGE, rule="api", size=size, limit=limit, sequence=sequence)
     return events, records, filled
 
 
@@ -161,23 +180,22 @@ def _is_whole(event: Event) -> bool:
     return bool(event.event_id and event.game_id and event.recorded_at) and not _unsealed_parts(event)
 
 
-def _as_given(given: list[Given]) -> list[bytes]:
+def _as_given(given: Given) -> list[bytes]:
     """The records of events that lack nothing, and whose chain holds."""
-    records: list[bytes] = []
-    previous = GENESIS
-    for event, content in given:
-        records.append(joined(previous, event.hash, content))
-        previous = event.hash
-    return records
+    digests = [event.hash for event in given.events]
+    return list(map(joined, [GENESIS, *digests[:-1]], digests, given.contents))
 
 
-def _completed(events: list[Event], surroundings: Surroundings) -> tuple[list[Event], list[bytes], Filled]:
-    """The events with what they lack but for their links, their records, and what they lacked."""
+def _completed(
+    events: list[Event], bare: list[bytes], surroundings: Surroundings
+) -> tuple[list[Event], list[bytes], Filled]:
+    """The events with what they lack but for their links, their records, and what they lacked.
+
+    `bare` are their contents as they were without ids, if none had any.
+    """
     completed: list[Event] = []
-    records: list[bytes] = []
     times: list[int] = []
     seals: list[tuple[int, tuple[int, ...]]] = []
-    previous = GENESIS
     for event in events:
         if unsealed := _unsealed_parts(event):
             event = replace(event, body=sealed(event.body, surroundings.salts))
@@ -185,11 +203,35 @@ def _completed(events: list[Event], surroundings: Surroundings) -> tuple[list[Ev
         if not event.recorded_at:
             event = replace(event, recorded_at=surroundings.clock())
             times.append(event.sequence)
-        content, public = forms_of(event)
-        previous, record = record_from(content, previous, public)
         completed.append(event)
-        records.append(record)
+    contents, publics = _forms(completed, bare)
+    digests = links(GENESIS, publics)
+    records = list(map(joined, [GENESIS, *digests[:-1]], digests, contents))
     return completed, records, Filled(tuple(times), tuple(seals), has_links=False)
+
+
+def _forms(events: list[Event], bare: list[bytes]) -> tuple[list[bytes], list[bytes]]:
+    """The contents of events and their public forms; `bare` are the contents of those without ids, if there are any."""
+    if bare:
+        # Most of an event is in it already: the rest is put between.
+        with suppress(NotPlain):
+            return _completed_forms(events, bare, envelope.game_id_field(events[0].game_id))
+    forms = list(map(forms_of, events))
+    return [content for content, _ in forms], [public for _, public in forms]
+
+
+def _completed_forms(events: list[Event], bare: list[bytes], game: bytes) -> tuple[list[bytes], list[bytes]]:
+    """The same made of contents without ids; `game` is the field of the game's id. Raises NotPlain."""
+    contents: list[bytes] = []
+    publics: list[bytes] = []
+    for event, without in zip(events, bare, strict=True):
+        if event.body.sealed:
+            content, public = forms_of(event)
+        else:
+            content = public = envelope.content_with(without, event, game)
+        contents.append(content)
+        publics.append(public)
+    return contents, publics
 
 
 def _unsealed_parts(event: Event) -> tuple[int, ...]:

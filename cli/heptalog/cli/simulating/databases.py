@@ -41,7 +41,7 @@ class DatabaseDestination:
     def record(self, games: Sequence[Simulated], *, are_new: bool) -> Counts:
         """Add these games to the group, and write it once it is large enough."""
         self._waiting.extend((game, are_new) for game in games)
-        self._events += sum(len(game.records) for game in games)
+        self._events += sum(game.whole.count for game in games)
         return self.finish() if self._events >= _GROUP_EVENTS else Counts()
 
     def finish(self) -> Counts:
@@ -59,13 +59,13 @@ class DatabaseDestination:
         for game, added in zip(new, self._store.append_games([game.whole for game in new], refusals), strict=True):
             if added is None:
                 raise Conflict(Code.GAME_EXISTS, rule="append", game_id=game.game_id)
-        return counts + Counts(len(new), sum(len(game.records) for game in new), 0, len(refusals))
+        return counts + Counts(len(new), sum(game.whole.count for game in new), 0, len(refusals))
 
     def _continue(self, game: Simulated, head: int) -> Counts:
         """Add what is missing of a game whose last event is this one."""
         entries = game.entries_from(head + 1)
         if not entries:
-            return Counts(events_known=len(game.records))
+            return Counts(events_known=game.whole.count)
         # One that was made while the game stood there was kept with the events before it.
         refusals = [refusal for refusal in game.refusals if refusal.sequence > head + 1]
         endings = tuple(ending for ending in game.endings if ending.sequence > head)
@@ -79,9 +79,10 @@ class DatabaseDestination:
         head = self._store.head(game.game_id)
         if head is None:
             return NO_GAME
-        last = min(head.sequence, len(game.records) - 1)
+        made = game.records
+        last = min(head.sequence, len(made) - 1)
         with closing(self._store.read_game(game.game_id, start=last, limit=1)) as records:
             for stored in records:
-                if hash_in(stored.record) == hash_in(game.records[last]):
+                if hash_in(stored.record) == hash_in(made[last]):
                     return head.sequence
         raise Conflict(Code.GAME_EXISTS, rule="append", game_id=game.game_id)
