@@ -5,41 +5,28 @@ is durable, so that the next append, in the same commit or the next, can stand o
 the commit, `forget` drops the games of a commit that failed.
 """
 
-import re
 from collections.abc import Iterable, Sequence
 from itertools import groupby
-from typing import Final
-
-from msgspec import Struct
 
 from heptalog.replay import codec
-from heptalog.replay.errors import Code, Conflict, Corrupt, HeptalogError, Malformed, NotFound, Redacted, Refused
-from heptalog.replay.events import Event, camel_name, snake_name
+from heptalog.replay.errors import Code, Conflict, HeptalogError, Malformed, NotFound, Refused
+from heptalog.replay.events import Body, Event, camel_name
 from heptalog.replay.evidence.chain import GENESIS
-from heptalog.replay.evidence.seals import check_seals, check_whole, sealed
+from heptalog.replay.evidence.seals import sealed
 from heptalog.replay.fold import Fold
+from heptalog.replay.recording import recorded
+from heptalog.service.appending.prepared import Prepared
+from heptalog.service.appending.shape import check_shape
 from heptalog.service.appends import Append, Receipt, placed
 from heptalog.service.config import (
     EVENT_SIZE_MAX,
-    EVENTS_PER_APPEND_MAX,
     EVENTS_PER_GAME_MAX,
-    ID_LENGTH_MAX,
     Surroundings,
 )
 from heptalog.service.live import LiveGame, LiveGames, head_at, load
 from heptalog.service.retry import is_same
-from heptalog.service.store import NO_GAME, Batch, Ending, Entry, Head, LogStore, Refusal
-from heptalog.service.store.endings import ending_between
-
-_ID: Final = re.compile(r"[^\s\x00-\x1f\x7f]+")
-
-
-class Prepared(Struct, frozen=True, gc=False):
-    """An append that is ready for the disk; `batch` is absent where all of it is there already."""
-
-    game: LiveGame
-    sequences: tuple[int, ...]
-    batch: Batch | None = None
+from heptalog.service.store import NO_GAME, Batch, Entry, Head, LogStore, Refusal
+from heptalog.service.store.endings import endings_of
 
 
 class Handler:
@@ -57,9 +44,10 @@ class Handler:
         if game is not None and (known := _known_sequences(append, game)):
             return Prepared(game, known)
         _check_expected(append, game)
-        game, entries, endings = self._entries(append, game)
-        batch = Batch(append.game_id, append.expected, tuple(entries), tuple(endings))
-        return Prepared(game, tuple(range(append.expected + 1, game.fold.sequence + 1)), batch)
+        game, entries = self._entries(append, game)
+        first = append.expected + 1
+        batch = Batch(append.game_id, append.expected, entries, tuple(endings_of(game.fold, first)))
+        return Prepared(game, tuple(range(first, first + len(entries))), batch)
 
     def is_behind(self, game_id: str) -> bool:
         """Whether another writer has been here: the log has another head than the live game believes to be durable.
@@ -105,7 +93,7 @@ class Handler:
         """What the side table keeps of a refusal."""
         index = error.facts["index"]
         assert isinstance(index, int), "a refusal knows its event"
-        asked = self._completed(append, index, append.events[index])
+        (asked,) = self._completed(append, [append.events[index]], index)
         return Refusal(
             game_id=append.game_id,
             sequence=asked.sequence,
@@ -123,104 +111,61 @@ class Handler:
             self._live.keep(game)
         return game
 
-    def _entries(self, append: Append, game: LiveGame | None) -> tuple[LiveGame, list[Entry], list[Ending]]:
-        """Run ahead event by event; where one is wrong, take back the ones before it too."""
-        entries: list[Entry] = []
-        endings: list[Ending] = []
-        before, was_over = (None, False) if game is None else (game.fold.state, game.fold.state.over)
-        for index, sent in enumerate(append.events):
-            try:
-                event = self._completed(append, index, sent)
-                game, entry = _advanced(game, event, sent, is_imported=append.is_imported)
-            except HeptalogError as error:
-                # A refusal of the first event, as most are, has nothing to take back.
-                if game is not None and entries and append.expected != NO_GAME:
-                    game.truncate(append.expected)
-                if isinstance(error, Refused):
-                    error.facts["game_id"] = append.game_id
-                raise placed(error, index) from error
-            entries.append(entry)
-            state = game.fold.state
-            over = state.over
-            # While a game goes on there is nothing to compare.
-            if (over or was_over) and (ending := ending_between(before, state, event.sequence)):
-                endings.append(ending)
-            before, was_over = state, over
-        assert game is not None, "an append has at least one event"
-        self._live.keep(game)
-        return game, entries, endings
-
-    def _completed(self, append: Append, index: int, sent: Event) -> Event:
-        """The event as it will be recorded, but for its links."""
-        body = sent.body
-        return Event(
-            append.expected + 1 + index,
-            sealed(body, self._surroundings.salts) if body.sealed else body,
-            append.game_id,
-            sent.event_id or self._surroundings.new_id(),
-            sent.occurred_at,
-            sent.recorded_at or self._surroundings.clock(),
-            sent.recorded_by,
-        )
-
-
-def check_shape(append: Append) -> None:
-    """Raise Malformed for what is wrong with a request whatever the game; paths are those of its fields."""
-    _check_id(append.game_id, "game_id")
-    if not 1 <= len(append.events) <= EVENTS_PER_APPEND_MAX:
-        problem = f"1 to {EVENTS_PER_APPEND_MAX} events"
-        raise Malformed(Code.FIELD_INVALID, rule="api", field="events", problem=problem)
-    seen: set[str] = set()
-    for index, event in enumerate(append.events):
+    def _entries(self, append: Append, game: LiveGame | None) -> tuple[LiveGame, tuple[Entry, ...]]:
+        """Run ahead: first the rules of all events, then their links; where one is wrong, take back all of them."""
+        events = self._completed(append, append.events)
+        fold, head = (None, GENESIS) if game is None else (game.fold, game.head_hash)
+        refused: HeptalogError | None = None
+        bodies = [event.body for event in events]
         try:
-            _check_event(append, index, event)
+            if fold is None:
+                fold = Fold(bodies.pop(0))
+            _follow(fold, bodies, is_imported=append.is_imported)
         except HeptalogError as error:
-            raise placed(error, index) from None
-        if event.event_id and event.event_id in seen:
-            repeated = Malformed(Code.EVENT_ID_REPEATED, rule="api", field="event_id", event_id=event.event_id)
-            raise placed(repeated, index)
-        seen.add(event.event_id)
+            refused = error
+        count = 0 if fold is None else fold.sequence - append.expected
+        try:
+            # What is wrong with one that the rules have taken comes before what they say of a later one.
+            entries = _linked(append, events[:count], head)
+            if refused is not None:
+                if isinstance(refused, Refused):
+                    refused.facts["game_id"] = append.game_id
+                raise placed(refused, count)
+        except HeptalogError:
+            # A refusal of the first event, as most are, has nothing to take back.
+            if game is not None and count:
+                game.truncate(append.expected)
+            raise
+        if game is None:
+            assert fold is not None, "what is not refused has begun"
+            game = LiveGame(append.game_id, fold, [], {})
+            self._live.keep(game)
+        game.take(entries)
+        return game, entries
 
-
-def _check_event(append: Append, index: int, event: Event) -> None:
-    if event.event_id:
-        _check_id(event.event_id, "event_id")
-    if event.game_id not in ("", append.game_id):
-        raise Malformed(Code.FIELD_INVALID, rule="api", field="game_id", problem="not the game of the request")
-    if event.sequence not in (0, append.expected + 1 + index):
-        raise Malformed(Code.FIELD_INVALID, rule="api", field="sequence", problem="not the one that comes next")
-    if len(event.recorded_by) > ID_LENGTH_MAX:
-        raise Malformed(Code.FIELD_INVALID, rule="api", field="recorded_by", problem=f"over {ID_LENGTH_MAX} characters")
-    if not append.is_imported and (event.recorded_at or event.previous_hash or event.hash):
-        for field in ("recorded_at", "previous_hash", "hash"):
-            if getattr(event, field):
-                problem = "the server's to fill in, unless the events are imported"
-                raise Malformed(Code.FIELD_INVALID, rule="api", field=field, problem=problem)
-    if event.body.sealed:
-        _check_sealed(event)
-
-
-def _check_sealed(event: Event) -> None:
-    try:
-        check_seals(event.body)
-        check_whole(event.body)
-    except (Malformed, Corrupt, Redacted) as error:
-        # What the caller brings itself is a fault of the request, not of the log.
-        path = ".".join(filter(None, (snake_name(type(event.body)), str(error.facts.pop("field", "")))))
-        raise Malformed(error.code, rule=error.rule, field=path, **error.facts) from None
-
-
-def _check_id(value: str, field: str) -> None:
-    if len(value) > ID_LENGTH_MAX or not _ID.fullmatch(value):
-        problem = f"1 to {ID_LENGTH_MAX} characters without spaces"
-        raise Malformed(Code.FIELD_INVALID, rule="api", field=field, problem=problem)
+    def _completed(self, append: Append, sent: Sequence[Event], first: int = 0) -> list[Event]:
+        """Events as they will be recorded, but for their links; all of an append is accepted at once."""
+        game_id = append.game_id
+        new_id, salts, now = self._surroundings.new_id, self._surroundings.salts, self._surroundings.clock()
+        return [
+            Event(
+                sequence,
+                sealed(event.body, salts) if event.body.sealed else event.body,
+                game_id,
+                event.event_id or new_id(),
+                event.occurred_at,
+                event.recorded_at or now,
+                event.recorded_by,
+            )
+            for sequence, event in enumerate(sent, append.expected + 1 + first)
+        ]
 
 
 def _known_sequences(append: Append, game: LiveGame) -> tuple[int, ...]:
     """Where all of these events are recorded already; nothing where none is. A retry comes before the heads."""
-    known = [game.event_ids.get(event.event_id, -1) for event in append.events]
-    if all(sequence < 0 for sequence in known):
+    if game.event_ids.keys().isdisjoint([event.event_id for event in append.events]):
         return ()
+    known = [game.event_ids.get(event.event_id, -1) for event in append.events]
     for event, sequence in zip(append.events, known, strict=True):
         if sequence >= 0 and not is_same(event, codec.decode(game.records[sequence])[0]):
             raise Conflict(
@@ -262,23 +207,29 @@ def _check_expected(append: Append, game: LiveGame | None) -> None:
         )
 
 
-def _advanced(game: LiveGame | None, event: Event, sent: Event, *, is_imported: bool) -> tuple[LiveGame, Entry]:
-    """The game with one more event: rules first, then its link and its size, then there is no way back."""
-    if event.sequence >= EVENTS_PER_GAME_MAX:
-        raise Refused(Code.GAME_TOO_LONG, rule="api", limit=EVENTS_PER_GAME_MAX)
-    fold = Fold(event.body) if game is None else game.fold
-    if game is not None:
-        fold.check(event.body, is_recorded=is_imported)
-    linked, record = codec.chained(event, GENESIS if game is None else game.head_hash)
-    if len(record) > EVENT_SIZE_MAX:
-        raise Malformed(Code.EVENT_TOO_LARGE, rule="api", size=len(record), limit=EVENT_SIZE_MAX)
-    if sent.hash not in (b"", linked.hash) or sent.previous_hash not in (b"", linked.previous_hash):
-        raise Malformed(Code.CHAIN_BROKEN, rule="evidence", field="hash")
-    if game is None:
-        game = LiveGame(event.game_id, fold, [record], {event.event_id: 0})
-        game.durable = NO_GAME
+def _follow(fold: Fold, bodies: Sequence[Body], *, is_imported: bool) -> None:
+    """Take these events. Raises what the rules say of one, and then it and those after it are not taken."""
+    room = EVENTS_PER_GAME_MAX - len(fold.states)
+    taken = bodies if len(bodies) <= room else bodies[: max(0, room)]
+    if is_imported or not fold.rules.upcasts:
+        fold.follow(taken)
     else:
-        fold.apply(event.body)
-        game.records.append(record)
-        game.event_ids[event.event_id] = event.sequence
-    return game, Entry(record, linked)
+        for body in taken:
+            # Of an older kind there are no new ones.
+            fold.check(body)
+            fold.advance(body)
+    if len(taken) < len(bodies):
+        raise Refused(Code.GAME_TOO_LONG, rule="api", limit=EVENTS_PER_GAME_MAX)
+
+
+def _linked(append: Append, events: Sequence[Event], head: bytes) -> tuple[Entry, ...]:
+    """Events that the rules have taken, behind this head. Raises Malformed for the first that is wrong all the same."""
+    entries: list[Entry] = []
+    for sent, (event, record) in zip(append.events, recorded(events, append.game_id, head), strict=False):
+        if len(record) > EVENT_SIZE_MAX:
+            large = Malformed(Code.EVENT_TOO_LARGE, rule="api", size=len(record), limit=EVENT_SIZE_MAX)
+            raise placed(large, len(entries))
+        if sent.hash not in (b"", event.hash) or sent.previous_hash not in (b"", event.previous_hash):
+            raise placed(Malformed(Code.CHAIN_BROKEN, rule="evidence", field="hash"), len(entries))
+        entries.append(Entry(record, event))
+    return tuple(entries)

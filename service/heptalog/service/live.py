@@ -5,15 +5,16 @@ state there is frozen, so they need no lock.
 """
 
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Sequence
 from contextlib import closing
 from threading import Lock
 
 from heptalog.replay import codec
 from heptalog.replay.errors import Code, Corrupt, HeptalogError
 from heptalog.replay.fold import Fold
+from heptalog.replay.plain import plain_game
 from heptalog.replay.verify import Examiner
-from heptalog.service.store import Head, LogStore, Stored
+from heptalog.service.store import Entry, Head, LogStore, Stored
 
 
 class LiveGame:
@@ -31,7 +32,7 @@ class LiveGame:
     @property
     def head_hash(self) -> bytes:
         """The hash of the last event, durable or not."""
-        return self.hash_at(-1)
+        return codec.hash_in(self.records[-1])
 
     @property
     def is_ahead(self) -> bool:
@@ -43,12 +44,14 @@ class LiveGame:
         return codec.hash_in(self.records[sequence])
 
     def truncate(self, sequence: int) -> None:
-        """Forget everything after `sequence`: it did not happen after all."""
+        """Fold nothing after `sequence`: what was folded and not yet taken did not happen after all."""
         self.fold.truncate(sequence)
-        del self.records[sequence + 1 :]
-        # They came in the order of their events, so the last ones are those to go, however long the game is.
-        while self.event_ids and next(reversed(self.event_ids.values())) > sequence:
-            self.event_ids.popitem()
+
+    def take(self, entries: Sequence[Entry]) -> None:
+        """Have the records of events that the fold has taken already."""
+        for entry in entries:
+            self.event_ids[entry.event.event_id] = entry.event.sequence
+            self.records.append(entry.record)
 
 
 class LiveGames:
@@ -95,7 +98,8 @@ def load(store: LogStore, game_id: str) -> LiveGame | None:
     Raises Corrupt, with game and sequence, where what is stored does not hold. Where a newer version has recorded it
     that is no damage: Refused (RULESET_UNKNOWN) for its rules, Unavailable (RECORD_NEWER) for an event.
     """
-    return rebuilt(game_id, store.read_game(game_id))
+    records = list(store.read_game(game_id))
+    return _plain(game_id, [stored.record for stored in records]) or _examined(game_id, records)
 
 
 def head_at(store: LogStore, game_id: str, sequence: int) -> Head | None:
@@ -106,8 +110,17 @@ def head_at(store: LogStore, game_id: str, sequence: int) -> Head | None:
     return None
 
 
-def rebuilt(game_id: str, records: Iterable[Stored]) -> LiveGame | None:
-    """A live game from its records."""
+def _plain(game_id: str, records: list[bytes]) -> LiveGame | None:
+    """A live game from its records, where they are plain and nothing is wrong with them."""
+    game = plain_game(records)
+    if game is None:
+        return None
+    event_ids = {event_id.decode(): sequence for sequence, event_id in enumerate(game.event_ids, 1)}
+    return LiveGame(game_id, game.fold, records, {game.first.event_id: 0} | event_ids)
+
+
+def _examined(game_id: str, records: Sequence[Stored]) -> LiveGame | None:
+    """The same event by event, which also tells what is wrong."""
     examiner = Examiner()
     kept: list[bytes] = []
     event_ids: dict[str, int] = {}

@@ -1,6 +1,7 @@
 """The gRPC server: services, health and reflection on one loopback port, drained on SIGTERM."""
 
 import asyncio
+import gc
 import logging
 import signal
 import socket
@@ -198,6 +199,8 @@ async def serve(
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stopping.set)
+    # What is there by now stays: no collection of garbage has to look at it again.
+    gc.freeze()
     announce(port)
     await stopping.wait()
     await server.stop()

@@ -7,8 +7,9 @@ from copy import copy
 
 from heptalog.replay.errors import Code, Conflict, HeptalogError, Refused, Unavailable
 from heptalog.service.appending.jobs import Job, Outcome, tell_all
+from heptalog.service.appending.prepared import Prepared
 from heptalog.service.appends import Append, Receipt
-from heptalog.service.handler import Handler, Prepared
+from heptalog.service.handler import Handler
 from heptalog.service.store import Batch, Head, Refusal
 
 _log = logging.getLogger(__name__)

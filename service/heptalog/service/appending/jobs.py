@@ -5,8 +5,8 @@ from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
 from typing import Any, TypeAlias
 
+from heptalog.service.appending.prepared import Prepared
 from heptalog.service.appends import Append, Receipt
-from heptalog.service.handler import Prepared
 
 Outcome: TypeAlias = Prepared | Receipt | BaseException
 
