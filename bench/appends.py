@@ -37,6 +37,8 @@ _ANSWER_BYTES: Final = 52
 class Shape(Struct, frozen=True):
     """A form of load: so many events an append, by so many callers at once, or on one stream over so many games.
 
+    Callers share their calls as the client has it by itself, unless each makes calls of its own.
+
     With a rate they come at so many a second, whether or not those before are answered; without, as fast as it goes.
     """
 
@@ -44,6 +46,7 @@ class Shape(Struct, frozen=True):
     events: int = 1
     callers: int = 1
     is_streamed: bool = False
+    is_alone: bool = False
     rate: float = 0.0
 
 
@@ -62,7 +65,8 @@ SHAPES: Final = (
     Shape("4 callers", callers=4),
     Shape("16 callers", callers=16),
     Shape("64 callers", callers=64),
-    Shape("64 callers, half load", callers=64, rate=1500),
+    Shape("64 callers, a call each", callers=64, is_alone=True),
+    Shape("64 callers, half load", callers=64, rate=4000),
     Shape("stream, 64 games", callers=64, is_streamed=True),
     Shape("stream, one game", callers=1, is_streamed=True),
     Shape("stream, half load", callers=64, is_streamed=True, rate=4000),
@@ -177,7 +181,7 @@ class Pace:
 
 async def appended(target: str, shape: Shape, games: Games, seconds: float) -> list[float]:
     """Append to a server for so long: how many seconds each took."""
-    async with AsyncClient(target, timeout=60.0) as client:
+    async with AsyncClient(target, timeout=60.0, joins_appends=not shape.is_alone) as client:
         if shape.is_streamed:
             return await _streamed(client, shape, games, seconds)
         return await _called(shape, games, seconds, client.append)

@@ -29,6 +29,7 @@ KNOW_THE_WIRE = {
     "service/heptalog/service/client/asynchronous.py",
     "service/heptalog/service/client/calls.py",
     "service/heptalog/service/client/flight.py",
+    "service/heptalog/service/client/joint.py",
     "service/heptalog/service/client/synchronous.py",
     "service/heptalog/service/games.py",
     "service/heptalog/service/log.py",

@@ -31,8 +31,9 @@ class HeptalogLog:
 
     name = "Heptalog"
     note = (
-        "committed and synced before the answer; over gRPC; every append names the sequence it expects; every event "
-        "checked against the rules, sealed, chained, put into the tree; tables follow; 1,000 go as two appends of 500"
+        "committed and synced before the answer; over gRPC, callers at the same time on one stream, as our client has "
+        "it by itself; every append names the sequence it expects; every event checked against the rules, sealed, "
+        "chained, put into the tree; tables follow; 1,000 go as two appends of 500"
     )
     version = metadata.version("heptalog")
     works = (*SHAPES, *READS)

@@ -1,4 +1,7 @@
-"""Games into a running server, which checks them like those of any other client; a few are sent at once."""
+"""Games into a running server, which checks them like those of any other client; many are sent at once.
+
+The client carries those that are under way together on one stream, and sends alone what that does not answer.
+"""
 
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
@@ -7,8 +10,9 @@ from typing import Final
 from heptalog.cli.connections import Connections, reachable
 from heptalog.cli.importing.batches import Counts, recorded
 from heptalog.cli.importing.preparing import Prepared
-from heptalog.replay.errors import HeptalogError, NotFound
+from heptalog.replay.errors import Conflict, HeptalogError, NotFound
 from heptalog.replay.events import Event
+from heptalog.service.appends import Append, Receipt
 from heptalog.service.store import NO_GAME
 
 # Games on their way at once: enough for the writer to commit many together, few enough to hold.
@@ -49,10 +53,24 @@ class ServerLog:
         self._senders.shutdown()
 
     def _recorded(self, game_id: str, events: Sequence[Event], sizes: Sequence[int]) -> Counts:
+        added = 0
+
+        def append(append: Append) -> Receipt:
+            nonlocal added
+            receipt = self._client.append(append)
+            added += 0 if receipt.is_deduplicated else len(append.events)
+            return receipt
+
         try:
-            return recorded(events, sizes, self._head(game_id), self._client.append)
+            try:
+                # Most games are new, and one that is known whole is recognised: to ask first would cost each a call.
+                recorded(events, sizes, NO_GAME, append)
+            except Conflict:
+                # The log has some of it, or contradicts it: what is known and what is new go apart.
+                recorded(events, sizes, self._head(game_id), append)
         except HeptalogError as error:
             raise reachable(error, self._target) from error
+        return Counts(added, len(events) - added)
 
     def _head(self, game_id: str) -> int:
         try:

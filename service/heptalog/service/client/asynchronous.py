@@ -18,8 +18,10 @@ from heptalog.service.backup.messages import backup_request, part_of
 from heptalog.service.backup.parts import Have, Part, after
 from heptalog.service.client import calls
 from heptalog.service.client.answers import AsyncQueryAnswer
+from heptalog.service.client.async_joined import AsyncJoinedAppends
 from heptalog.service.client.async_streams import AsyncAppendStream
 from heptalog.service.client.calls import Retries, StateView
+from heptalog.service.client.joint import AppendRequest
 from heptalog.service.evidence.proofs import Proof
 from heptalog.service.store import Checkpoint, GameEntry, GameFilter, Head, Stored
 from heptalog.v1 import (
@@ -42,7 +44,8 @@ class AsyncClient:
     Every call raises what the service raised, as the same error.
 
     Calls are made again while the service is unavailable; that is safe, since every event has its id before it is
-    first sent. `timeout` is the deadline in seconds of one attempt.
+    first sent. `timeout` is the deadline in seconds of one attempt. `joins_appends` has appends that are under way at
+    the same time share a call, which costs a fraction of a call each; nobody is told anything else for it.
     """
 
     def __init__(
@@ -52,15 +55,18 @@ class AsyncClient:
         timeout: float = calls.TIMEOUT_SECONDS,
         retries: Retries | None = None,
         pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        joins_appends: bool = True,
     ) -> None:
         self._timeout = timeout
         self._retries = retries or Retries()
         self._pause = pause
+        self._is_closed = False
         self._channel = grpc.aio.insecure_channel(target, options=calls.OPTIONS)
         self._games = games_pb2_grpc.GamesServiceStub(self._channel)
         self._admin = admin_pb2_grpc.AdminServiceStub(self._channel)
         self._append_events = calls.append_call(self._channel)
         self._append_stream = calls.append_stream_call(self._channel)
+        self._joined = AsyncJoinedAppends(self._append_stream, self._appended, timeout) if joins_appends else None
         self._read = calls.read_call(self._channel)
         self._audit = audit_pb2_grpc.AuditServiceStub(self._channel)
         self._history = query_pb2_grpc.QueryServiceStub(self._channel)
@@ -74,8 +80,13 @@ class AsyncClient:
         await self.close()
 
     async def close(self) -> None:
-        """Let go of the connection."""
+        """Let go of the connection. Whoever still waits for an answer is told so."""
+        self._is_closed = True
+        if self._joined is not None:
+            self._joined.closing()
         await self._channel.close()
+        if self._joined is not None:
+            await self._joined.close()
 
     async def create_game(
         self, started: GameStarted, *, game_id: str = "", occurred_at: int = 0, recorded_by: str = ""
@@ -95,8 +106,9 @@ class AsyncClient:
     async def append(self, append: Append) -> Receipt:
         """Record events; every one of them should have its id, or a retry records it twice."""
         request = calls.append_request(append)
-        response = await self._call(self._append_events, request)
-        return wire.appended_of(append.game_id, response)
+        if self._joined is None:
+            return await self._appended(append, request, self._timeout)
+        return await self._joined.append(append, request)
 
     def stream(self) -> AsyncAppendStream:
         """A call on which many appends are on their way at a time, to be entered.
@@ -274,16 +286,28 @@ class AsyncClient:
         request = games_pb2.GetGameRequest(game_id=game_id)
         return await self._call(self._games.GetGame, request)
 
-    async def _call(self, method: Callable[..., Awaitable[T]], request: Message) -> T:
+    async def _appended(self, append: Append, request: AppendRequest, seconds: float) -> Receipt:
+        """Append by a call of its own, whose first attempt has so many seconds."""
+        return wire.appended_of(append.game_id, await self._call(self._append_events, request, seconds))
+
+    async def _call(self, method: Callable[..., Awaitable[T]], request: Message, seconds: float | None = None) -> T:
         pauses = self._retries.pauses()
+        timeout = self._timeout if seconds is None else seconds
         while True:
             try:
-                return await method(request, timeout=self._timeout)
+                return await method(request, timeout=timeout)
             except grpc.aio.AioRpcError as error:
-                seconds = next(pauses, None) if calls.is_worth_retrying(error) else None
-                if seconds is None:
+                pause = next(pauses, None) if calls.is_worth_retrying(error) else None
+                if pause is None:
                     raise calls.failure(error) from None
-                await self._pause(seconds)
+                await self._pause(pause)
+                timeout = self._timeout
+            except asyncio.CancelledError:
+                task = asyncio.current_task()
+                if self._is_closed and task is not None and not task.cancelling():
+                    # Nobody has cancelled the caller: it is the call that has ended with its channel.
+                    raise calls.closed() from None
+                raise
 
 
 class AsyncRecorder:

@@ -80,6 +80,18 @@ def failure(error: Any) -> HeptalogError:
     return error_from(error.code(), error.details() or "", metadata)
 
 
+def seconds_left(seconds: float) -> float:
+    """So many seconds, for an attempt to go on. Raises Unavailable, as gRPC would tell it, where there are none."""
+    if seconds <= 0:
+        raise error_from(grpc.StatusCode.DEADLINE_EXCEEDED, "Deadline Exceeded", ())
+    return seconds
+
+
+def closed() -> HeptalogError:
+    """The error of a caller whose client is closed meanwhile, as gRPC would tell it."""
+    return error_from(grpc.StatusCode.CANCELLED, "Channel closed!", ())
+
+
 def new_game_id() -> str:
     """An id for a game whose name nobody has chosen."""
     return str(uuid.uuid4())

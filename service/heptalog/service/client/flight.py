@@ -18,10 +18,10 @@ F = TypeVar("F")
 
 # Taken on at once: more than a few commits take, and little enough to be sent again.
 EVENTS_MAX: Final = 4096
-_BYTES_MAX: Final = MESSAGE_SIZE_MAX
+BYTES_MAX: Final = MESSAGE_SIZE_MAX
 # One message; what is larger goes by itself.
-_MESSAGE_BYTES: Final = 1 << 19
-_MESSAGE_APPENDS: Final = 512
+MESSAGE_BYTES: Final = 1 << 19
+MESSAGE_APPENDS: Final = 512
 
 
 class _Taken(Struct, Generic[F]):
@@ -51,7 +51,7 @@ class Flight(Generic[F]):
     @property
     def is_full(self) -> bool:
         """Whether whoever has more must wait."""
-        return self._event_count >= EVENTS_MAX or self._size >= _BYTES_MAX or len(self._taken) >= EVENTS_MAX
+        return self._event_count >= EVENTS_MAX or self._size >= BYTES_MAX or len(self._taken) >= EVENTS_MAX
 
     @property
     def has_unsent(self) -> bool:
@@ -82,9 +82,9 @@ class Flight(Generic[F]):
         """The next message to send: all that there is, as far as one message takes it. Empty where there is nothing."""
         message = bytes_pb2.AppendStreamRequest()
         size = 0
-        while self._unsent and len(message.appends) < _MESSAGE_APPENDS:
+        while self._unsent and len(message.appends) < MESSAGE_APPENDS:
             size += self._unsent[0].size
-            if size > _MESSAGE_BYTES and message.appends:
+            if size > MESSAGE_BYTES and message.appends:
                 break
             message.appends.append(self._unsent.popleft().message)
         return message.SerializeToString()
@@ -99,10 +99,7 @@ class Flight(Generic[F]):
                 continue
             self._event_count -= len(taken.append.events)
             self._size -= taken.size
-            if answer.WhichOneof("outcome") == "appended":
-                yield taken.future, wire.appended_of(taken.append.game_id, answer.appended)
-            else:
-                yield taken.future, unpacked(answer.failure)
+            yield taken.future, outcome_of(taken.append.game_id, answer)
 
     def begin_again(self) -> None:
         """The connection is another: all that has no answer is to be sent again."""
@@ -116,6 +113,13 @@ class Flight(Generic[F]):
         self._unsent.clear()
         self._event_count = self._size = 0
         return futures
+
+
+def outcome_of(game_id: str, answer: log_pb2.StreamedAnswer) -> Receipt | HeptalogError:
+    """What came of an append to this game."""
+    if answer.WhichOneof("outcome") == "appended":
+        return wire.appended_of(game_id, answer.appended)
+    return unpacked(answer.failure)
 
 
 def settle(future: Any, outcome: Receipt | HeptalogError) -> None:
