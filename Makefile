@@ -10,7 +10,15 @@ PEERS  := .venv-bench
 LOCK   := uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url
 
 # What the compiled form could get wrong. Everything else runs above it, and is tested with the form as it is written.
-COMPILED_TESTS := tests/test_form.py tests/rules tests/golden tests/laws tests/chain
+COMPILED_TESTS := tests/test_form.py tests/rules tests/golden tests/laws tests/chain tests/files tests/evidence
+
+# Where bytecode is not kept, each of the hundreds of processes of the tests compiles all of our source anew.
+unexport PYTHONDONTWRITEBYTECODE
+
+# Tests make thousands of commits, and each waits for a disk: where memory has the room, their folders lie in memory.
+# What is left of a test that has passed would stay there.
+MEMORY := $(shell df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 && $$1 == "tmpfs" && $$4 > 4000000 {print $$6}')
+PYTEST := $(if $(MEMORY),TMPDIR=$(MEMORY)) $(BIN)/python -m pytest -o tmp_path_retention_policy=failed
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test compiled trials check check-code check-mypy check-pyright gen bless bench lock clean
@@ -42,7 +50,7 @@ demo: $(READY) ## record, replay, verify and diff games of all three kinds on a 
 	$(BIN)/heptalog demo
 
 test: $(DEVELOPED) ## run the whole suite
-	$(BIN)/python -m pytest -n 2 --dist worksteal $(PYTEST_ARGS)
+	$(PYTEST) -n 2 --dist worksteal $(PYTEST_ARGS)
 
 compiled: $(DEVELOPED) ## a wheel with its core compiled, in build/compiled, and the tests of the core against it
 	rm -rf build/compiled
@@ -50,7 +58,7 @@ compiled: $(DEVELOPED) ## a wheel with its core compiled, in build/compiled, and
 		--no-deps --no-build-isolation -w build/compiled .
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
 		--no-deps --target build/compiled/site build/compiled/*.whl
-	PYTHONPATH=build/compiled/site $(BIN)/python -m pytest -n 2 --compiled $(COMPILED_TESTS) $(PYTEST_ARGS)
+	PYTHONPATH=build/compiled/site $(PYTEST) -n 2 --compiled $(COMPILED_TESTS) $(PYTEST_ARGS)
 
 trials: $(DEVELOPED) ## crashes, full disks, backups, tampering and fuzzing: an hour; each has a short form in the tests
 	$(BIN)/python -m tests.trials.crash --rounds 200

@@ -23,7 +23,7 @@ PIECES: Final = (
     Piece("bench.appends", "--rounds 1 --seconds 1", "--rounds 1 --seconds 0.5 --shape '64 callers'"),
     Piece("bench.queries", "--rounds 1 --seconds 2", None),
     Piece("bench.reads", "--rounds 1", None),
-    Piece("bench.imports", "--rounds 1 --games 100", None),
+    Piece("bench.imports", "", None),
     Piece("bench.costs", "--rounds 2", None),
     Piece("bench.peers", "", "--quick"),
 )

@@ -1,6 +1,10 @@
 """What all tests share: two switches, and how long Hypothesis looks."""
 
 import gc
+import os
+import sys
+from pathlib import Path
+from typing import Final
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -12,11 +16,18 @@ settings.register_profile(
 settings.register_profile("search", parent=settings.get_profile("ci"), derandomize=False, max_examples=1_000)
 settings.load_profile("ci")
 
+_WITHOUT_PANDAS: Final = str(Path(__file__).parent / "support" / "without_pandas")
+
 
 def pytest_collection_finish() -> None:
-    """Spare the collector what stays to the end: it would look through all modules and tests again and again."""
+    """Spare the collector what stays to the end, and the processes that tests start a library that they do not need."""
+    # It would look through all modules and tests again and again.
     gc.collect()
     gc.freeze()
+    # Who needs pandas has it by now. A process gets its path from the environment, or from the process that started it.
+    sys.path.insert(0, _WITHOUT_PANDAS)
+    before = os.environ.get("PYTHONPATH")
+    os.environ["PYTHONPATH"] = _WITHOUT_PANDAS if before is None else f"{_WITHOUT_PANDAS}{os.pathsep}{before}"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

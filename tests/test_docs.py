@@ -5,6 +5,7 @@ from contextlib import redirect_stdout
 from io import StringIO
 from pathlib import Path
 
+import pandas  # noqa: F401  # an example needs it, and later there is none (tests/conftest.py)
 import pytest
 
 from heptalog.service.store.duck import DuckStore

@@ -228,7 +228,7 @@ def test_a_process_that_is_killed_anywhere_leaves_what_was_there(tmp_path: Path,
             store.append(batches_of(recorded_game(rules, number, ruling_rate=0.02, event_count_max=400)))
     store.close()
     folder = tmp_path / "tables"
-    for _ in range(3):
+    for _ in range(2):
         process = subprocess.Popen(
             [sys.executable, "-m", "tests.analytics.victim", database, folder], stdout=subprocess.PIPE
         )

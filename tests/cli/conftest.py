@@ -3,9 +3,11 @@
 import json
 from collections.abc import Iterator
 from contextlib import closing
+from functools import cache
 from pathlib import Path
 
 import pytest
+from typer.main import get_command
 
 from heptalog.analytics.asking import Workers
 from heptalog.service.store.memory import MemoryStore
@@ -15,6 +17,14 @@ from tests.cli.running import run
 from tests.support.play import EVENT_COUNT_MAX
 from tests.support.serving import Service
 from tests.trials.victims import KEYS, Victim, made
+
+
+@pytest.fixture(scope="session", autouse=True)
+def built_once() -> Iterator[None]:
+    """All commands are built once for all tests that run one: to build them takes longer than to run most of them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("typer.testing._get_command", cache(get_command))
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -11,7 +11,7 @@ from heptalog.replay.registry import GAMES, NEWEST
 from tests.cli.given import bare, changed, write
 from tests.cli.running import Ended, run
 
-GAMES_IN_ALL: Final = 200
+GAMES_IN_ALL: Final = 100
 TOURNAMENT: Final = "Riga Open 1"
 HOSTILE_TOURNAMENT: Final = "Cup' OR '1'='1; --</title><script>alert(1)</script>"
 HOSTILE_NAMES: Final = (

@@ -78,7 +78,7 @@ def test_a_log_that_grows_is_audited_as_it_was(service: Service, tmp_path: Path,
 
 
 def test_the_checkpoints_of_a_server_are_held_against_what_it_serves(victim: Victim, key: Path, outside: Path) -> None:
-    with serving(victim.path) as server:
+    with serving(victim.path, "--no-tables") as server:
         ended = run("audit", server.url, "--key", key, "--checkpoint", outside, "--format", "json")
         assert ended.code == 0
         assert ended.document["checkpointSize"] == len(victim.log.rows("events"))

@@ -43,7 +43,7 @@ def names(database: Path) -> dict[Path, str]:
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """All of them in a server."""
-    with serving(tmp_path_factory.mktemp("contract") / "log.duckdb") as server:
+    with serving(tmp_path_factory.mktemp("contract") / "log.duckdb", "--no-tables") as server:
         assert run("import", SHARED, "--into", server.url, "--quiet").code == 1
         yield server.url
         assert server.stopped() == 0

@@ -184,7 +184,7 @@ def test_what_is_wrong_and_what_can_be_done(log: Path, name: str) -> None:
 
 
 def test_a_database_that_is_held(log: Path) -> None:
-    with serving(log) as served:
+    with serving(log, "--no-tables") as served:
         ended = doctor(log)
         assert ended.code == 3
         (problem,) = ended.document["problems"]

@@ -154,7 +154,7 @@ def test_only_parquet_is_imported(many: Path, tmp_path: Path) -> None:
 
 def test_a_server_is_exported_as_its_database_is(many: Path, tmp_path: Path) -> None:
     served, direct = tmp_path / "served", tmp_path / "direct"
-    with serving(many) as server:
+    with serving(many, "--no-tables") as server:
         assert run("export", server.url, "--parquet", served).code == 0
         # What is new of a game that was running, and a game that is new.
         write(tmp_path / "new.jsonl", bare(seed=77, length=2_000))

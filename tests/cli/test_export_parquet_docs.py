@@ -7,6 +7,7 @@ from io import StringIO
 from pathlib import Path
 
 import duckdb
+import pandas  # noqa: F401  # an example needs it, and later there is none (tests/conftest.py)
 import pytest
 
 from heptalog.analytics.parquet.manifest import read

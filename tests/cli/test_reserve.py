@@ -54,7 +54,10 @@ def test_a_size_for_eyes(size: int, text: str) -> None:
 
 def test_a_server_with_a_reserve(tmp_path: Path, game: Path) -> None:
     path = tmp_path / "games.duckdb"
-    with serving(path, "--reserve", "1000TiB") as served, Client(served.url.removeprefix("grpc://")) as client:
+    with (
+        serving(path, "--no-tables", "--reserve", "1000TiB") as served,
+        Client(served.url.removeprefix("grpc://")) as client,
+    ):
         with pytest.raises(Unavailable) as caught:
             client.create_game(ROCKS, game_id="new")
         assert caught.value.code is Code.DISK_RESERVE
@@ -65,7 +68,7 @@ def test_a_server_with_a_reserve(tmp_path: Path, game: Path) -> None:
         assert (refused.code, "[DISK_RESERVE]" in refused.err) == (3, True)
         assert "reserve 1000.0 TiB" in refused.err
         assert served.stopped() == 0
-    with serving(path, "--reserve", "0") as served:
+    with serving(path, "--no-tables", "--reserve", "0") as served:
         assert run("import", game, "--into", served.url).code == 0
 
 

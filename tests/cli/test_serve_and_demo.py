@@ -52,7 +52,7 @@ def test_a_folder_is_no_database(tmp_path: Path) -> None:
 
 
 def test_a_game_is_recorded_move_by_move_and_seen_from_outside(tmp_path: Path) -> None:
-    with serving(tmp_path / "log.duckdb") as server:
+    with serving(tmp_path / "log.duckdb", "--no-tables") as server:
         path = write(tmp_path / "game.jsonl", bare(length=12))
         assert run("import", path, "--into", server.url).code == 0
         name = only(run("games", server.url, "--format", "jsonl").lines)["game"]

@@ -183,8 +183,8 @@ def server_of(ring: Keyring, witnesses: Sequence[VerifierKey]) -> Service:
 
 def test_a_server_signs_at_its_end(tmp_path: Path, keys: Path, game: Path) -> None:
     database = tmp_path / "log.duckdb"
-    witness = ("--witness", str(keys / "witness.pub"))
-    with serving(database, "--key", str(keys / "season.key"), *witness, "--checkpoint-seconds", "3600") as server:
+    key, witness = ("--key", str(keys / "season.key")), ("--witness", str(keys / "witness.pub"))
+    with serving(database, "--no-tables", *key, *witness, "--checkpoint-seconds", "3600") as server:
         assert run("import", game, "--into", server.url).code == 0
         assert server.stopped() == 0
     kept = run("checkpoint", database)

@@ -137,7 +137,7 @@ def test_a_truncated_database_is_no_traceback(database: Path, tmp_path: Path) ->
 
 
 def test_a_database_that_a_server_holds_is_locked(database: Path, game: Path) -> None:
-    with serving(database):
+    with serving(database, "--no-tables"):
         for ended in (
             run("verify", database),
             run("games", database),

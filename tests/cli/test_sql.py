@@ -228,7 +228,7 @@ def test_an_option_that_is_none_is_wrong_use(option: tuple[str, str], log: Path)
 # Where the answer goes.
 
 
-TORN = "SELECT CASE WHEN range < 300000 THEN range ELSE error('stop') END AS n FROM range(400000)"
+TORN = "SELECT CASE WHEN range < 60000 THEN range ELSE error('stop') END AS n FROM range(80000)"
 
 
 def test_a_failure_on_the_way_leaves_no_file_and_no_document(source: str, tmp_path: Path) -> None:

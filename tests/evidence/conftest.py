@@ -1,18 +1,12 @@
 """Stores of either kind for the tests of evidence."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from heptalog.service.store import LogStore
-from heptalog.service.store.duck import DuckStore
-from heptalog.service.store.memory import MemoryStore
-
-STORES: dict[str, Callable[[Path], LogStore]] = {
-    "memory": lambda _: MemoryStore(),
-    "duck": lambda folder: DuckStore(folder / "log.duckdb"),
-}
+from tests.support.stores import STORES
 
 
 @pytest.fixture(params=STORES)

@@ -111,7 +111,7 @@ def inner(state: Any) -> Any:
 
 
 @EACH_GAME
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(data=st.data())
 def test_two_games_that_look_the_same_give_the_same_copies(rules: AnyRules, data: st.DataObject) -> None:
     game: Game = data.draw(games(rules, events_max=250))

@@ -1,20 +1,16 @@
 """Services for tests: over memory, which is the fastest, and over every store where that could matter."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from heptalog.analytics.asking import Workers
 from heptalog.service.backup import parts, segments
 from heptalog.service.store import LogStore
-from heptalog.service.store.duck import DuckStore
 from heptalog.service.store.memory import MemoryStore
 from tests.support.serving import Service
-
-STORES: dict[str, Callable[[Path], LogStore]] = {
-    "memory": lambda _: MemoryStore(),
-    "duck": lambda folder: DuckStore(folder / "log.duckdb"),
-}
+from tests.support.stores import STORES
 
 
 @pytest.fixture(params=STORES)
@@ -35,6 +31,31 @@ def each_service(store: LogStore) -> Iterator[Service]:
     """A running server over either store."""
     with Service(store) as running:
         yield running
+
+
+class Lent(Workers):
+    """Workers that stay when the server is over that they were made for."""
+
+    def close(self) -> None:
+        pass
+
+    def end(self) -> None:
+        """End them."""
+        super().close()
+
+
+@pytest.fixture(scope="session")
+def lent() -> Iterator[Lent]:
+    """What answers, started once."""
+    workers = Lent(niceness=0)
+    yield workers
+    workers.end()
+
+
+@pytest.fixture
+def lent_workers(lent: Lent, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every server of this process asks them; to start and to end them is tested where that is what is tested."""
+    monkeypatch.setattr("heptalog.service.tables.tables.Workers", lambda **_: lent)
 
 
 @pytest.fixture

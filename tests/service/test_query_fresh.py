@@ -23,6 +23,7 @@ from tests.service.backing import games, grow
 from tests.service.querying import settings, tables_of, value
 from tests.support.serving import WAIT_SECONDS, Service
 
+pytestmark = pytest.mark.usefixtures("lent_workers")
 EVENTS = "SELECT events FROM games WHERE game_id = '{}'"
 
 
@@ -68,7 +69,7 @@ def test_an_answer_is_never_older_than_the_last_receipt(store: LogStore) -> None
     with Service(store, settings=settings(queries_max=4)) as service:
         stale: list[tuple[int, int]] = []
         threads = [
-            Thread(target=lambda name=name: stale.extend(play(service.client(), name, 15)), daemon=True)
+            Thread(target=lambda name=name: stale.extend(play(service.client(), name, 10)), daemon=True)
             for name in ("one", "two", "three", "four")
         ]
         for thread in threads:
@@ -77,7 +78,7 @@ def test_an_answer_is_never_older_than_the_last_receipt(store: LogStore) -> None
             thread.join(WAIT_SECONDS)
             assert not thread.is_alive()
         assert stale == []
-        assert value(service.client(), "SELECT sum(events) FROM games") == 4 * 16
+        assert value(service.client(), "SELECT sum(events) FROM games") == 4 * 11
 
 
 @pytest.fixture
@@ -145,7 +146,7 @@ def test_a_follower_that_is_killed_again_and_again_makes_no_answer_older(tmp_pat
         client = service.client()
         new_game(client, "before")
         stale = []
-        for number in range(5):
+        for number in range(3):
             assert value(client, "SELECT sum(events) FROM games") == 1 + number * 3
             follower_of(service).end()
             stale += play(client, f"game-{number}", 2)

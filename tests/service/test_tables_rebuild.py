@@ -24,6 +24,7 @@ from tests.service.backing import grow
 from tests.service.querying import rows, settings, tables_of, value, wait_until
 from tests.support.serving import WAIT_SECONDS, Service
 
+pytestmark = pytest.mark.usefixtures("lent_workers")
 ALL = "SELECT * FROM turns ORDER BY ALL"
 
 

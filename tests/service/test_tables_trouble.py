@@ -28,6 +28,7 @@ from tests.service.querying import failure, settings, tables_of, value
 from tests.support.serving import WAIT_SECONDS, Service
 from tests.trials.disks import small_disk, why_not
 
+pytestmark = pytest.mark.usefixtures("lent_workers")
 EVENTS: Final = "SELECT events FROM games"
 _SERVE: Final = """
 import asyncio, sys

@@ -41,7 +41,7 @@ OPENING_SECONDS: Final = 0.6
 class Trial:
     """A trial from its first round to its figures."""
 
-    def __init__(self, database: Path, *, seed: int, clients: int) -> None:
+    def __init__(self, database: Path, *, seed: int, clients: int, arguments: tuple[str, ...] = ()) -> None:
         self.ledger = Ledger()
         self.moments: Counter[Moment] = Counter()
         self.kills_in_opening = 0
@@ -54,7 +54,7 @@ class Trial:
             table.is_streamed = True
         self._clients = clients
         self._waiting: list[Moment] = []
-        self._signing = signing(database.parent)
+        self._arguments = (*signing(database.parent), *arguments)
 
     def run_round(self) -> None:
         """Start a server, look at its log, play on it, and stop it at some moment."""
@@ -100,7 +100,7 @@ class Trial:
         self.ledger.count_unacknowledged()
 
     def _serve(self, *, threshold: str = "") -> Serving:
-        return Serving(self._database, *self._signing, threshold=threshold)
+        return Serving(self._database, *self._arguments, threshold=threshold)
 
     def _kill_in_opening(self) -> None:
         for _ in range(self._random.randrange(1, 4)):
@@ -158,10 +158,10 @@ def figures_of(trial: Trial) -> list[tuple[str, str]]:
     ]
 
 
-def run(database: Path, *, rounds: int, seed: int, clients: int) -> Trial:
-    """A whole trial; it ends early where something is wrong."""
+def run(database: Path, *, rounds: int, seed: int, clients: int, arguments: tuple[str, ...] = ()) -> Trial:
+    """A whole trial of a server with these arguments; it ends early where something is wrong."""
     sys.setswitchinterval(0.0005)  # who watches for the moment must not wait for who plays
-    trial = Trial(database, seed=seed, clients=clients)
+    trial = Trial(database, seed=seed, clients=clients, arguments=arguments)
     while trial.rounds < rounds and not trial.ledger.violations:
         trial.run_round()
         if sys.stderr.isatty():

@@ -57,8 +57,8 @@ class Trial:
         self._random = Random(f"questions {seed}")
         self._is_over = Flag()
 
-    def run(self, *, seconds: float, clients: int) -> None:
-        """Play, ask and disturb for so long."""
+    def run(self, *, seconds: float, clients: int, answers: int = 0) -> None:
+        """Play, ask and disturb for so long, and on until there were so many answers."""
         with Serving(self._database, "--queries", str(clients)) as serving:
             serving.listens()
             works = [lambda name=f"game-{number}": self._play(serving.target, name) for number in range(clients)]
@@ -66,7 +66,8 @@ class Trial:
             for thread in threads:
                 thread.start()
             until = time.monotonic() + seconds
-            while time.monotonic() < until and not self.violations:
+            at_last = until + _CALL_SECONDS
+            while time.monotonic() < (until if len(self.questions) >= answers else at_last) and not self.violations:
                 self._disturb(serving)
                 time.sleep(self._random.uniform(0.1, 1.0))
             self._is_over.set()
