@@ -47,7 +47,9 @@ class Fold:
         self.state: State = self.rules.initial(started)
         self.states: list[State] = [self.state]
         self._upcasts = self.rules.upcasts
-        self._steps = {kind: step for kind, step in self.rules.steps.items() if kind not in self._upcasts}
+        steps = self.rules.steps
+        # Without older kinds, as nearly all rules are, there is nothing to take out.
+        self._steps = {kind: steps[kind] for kind in steps if kind not in self._upcasts} if self._upcasts else steps
 
     @property
     def sequence(self) -> int:

@@ -21,6 +21,8 @@ from heptalog.replay.evidence.chain import HASH_SIZE
 
 SALT_SIZE: Final = 16
 _TAG: Final = b"heptalog.seal.v1\0"
+# What stands before a salt of the usual size.
+_TAG_AND_SIZE: Final = _TAG + SALT_SIZE.to_bytes(8, "big")
 
 # A part of an event that can be sealed: it has a `seal` and, under the name in `value_field`, its hidden values.
 Sealable: TypeAlias = Any
@@ -29,7 +31,8 @@ Sealable: TypeAlias = Any
 def commitment(salt: bytes, values: tuple[str, ...]) -> bytes:
     """The commitment to these cards or tiles under this salt."""
     value = " ".join(values).encode()
-    return sha256(_TAG + len(salt).to_bytes(8, "big") + salt + len(value).to_bytes(8, "big") + value).digest()
+    start = _TAG_AND_SIZE if len(salt) == SALT_SIZE else _TAG + len(salt).to_bytes(8, "big")
+    return sha256(start + salt + len(value).to_bytes(8, "big") + value).digest()
 
 
 def sealable_parts(body: Body) -> Iterator[tuple[str, Sealable]]:
