@@ -185,6 +185,15 @@ def test_a_chain_in_part_is_left_to_the_exact_way() -> None:
     assert plain_file(lines_of(without)) is None
 
 
+@pytest.mark.parametrize("name", ["hash", "previous_hash"])
+@pytest.mark.parametrize("place", [0, 7, -1], ids=["first", "middle", "last"])
+def test_one_link_alone_is_left_to_the_exact_way(name: str, place: int) -> None:
+    events = [replace(event, previous_hash=b"", hash=b"") for event, _ in recorded(play(UP, 3, events_max=60).bodies)]
+    assert plain_file(lines_of(events)) is not None
+    events[place] = replace(events[place], **{name: b"abc"})
+    assert plain_file(lines_of(events)) is None
+
+
 def test_a_foul_is_left_to_the_exact_way() -> None:
     bodies = play(UP, 3, events_max=60).bodies
     foul = [*bodies, next(body for body in bodies if isinstance(body, GameStarted))]

@@ -85,7 +85,8 @@ def _file_of(lines: Sequence[bytes]) -> PlainFile:
         if event.body.sealed:
             check_seals(event.body)
             check_whole(event.body)
-    contents = _chained(events, fields) if first.hash or (others and others[-1].hash) else []
+    # A link on any line makes it a game with a chain, which every line must then have.
+    contents = _chained(events, fields) if any(event.hash or event.previous_hash for event in events) else []
     fold = Fold(first.body)
     fold.follow([event.body for event in others])
     return PlainFile(events, fields, contents, fold)
