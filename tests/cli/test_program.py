@@ -144,6 +144,18 @@ def test_our_own_bug_is_told_in_one_line_and_quotes_nothing(game: Path, monkeypa
     assert "spades" not in result.stderr
 
 
+def test_an_interrupt_that_meets_a_query_of_the_engine_is_an_interrupt(
+    game: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def ask(*_: object) -> None:
+        # What the engine makes of a Ctrl-C.
+        raise RuntimeError("Query interrupted")
+
+    monkeypatch.setattr("heptalog.cli.examine.Examiner.advance", ask)
+    result = CliRunner().invoke(app, ["replay", str(game)])
+    assert (result.exit_code, result.stderr) == (130, "")
+
+
 def test_a_full_disk_is_no_traceback(game: Path) -> None:
     if not Path("/dev/full").exists():
         pytest.skip("there is no disk that is always full")

@@ -14,6 +14,8 @@ P = ParamSpec("P")
 
 # What a shell reports for a program stopped by Ctrl-C; the one code beside the four.
 INTERRUPTED: Final = 130
+# What the engine makes of a Ctrl-C that meets one of its queries.
+_ENGINE_INTERRUPTED: Final = "Query interrupted"
 
 
 def guarded(command: Callable[P, Exit]) -> Callable[P, None]:
@@ -48,7 +50,8 @@ def _ended(work: Callable[[], Exit]) -> int:
         complain(f"{error.strerror or type(error).__name__}{f': {error.filename}' if error.filename else ''}")
         return Exit.UNREACHABLE
     except Exception as error:  # noqa: BLE001  # whatever it was, it is told in one line
-        return _failed(error)
+        is_interrupt = isinstance(error, RuntimeError) and str(error) == _ENGINE_INTERRUPTED
+        return INTERRUPTED if is_interrupt else _failed(error)
     return code
 
 
