@@ -93,6 +93,12 @@ async def async_outcome(call: Awaitable[Receipt]) -> Outcome:
         return error
 
 
+def accompany(client: Client | AsyncClient) -> None:
+    """Have a client share what it appends from now on, as if somebody else were at it all the time."""
+    assert client._joined is not None
+    client._joined._company.come(object(), 0.0)
+
+
 def told(outcome: Outcome) -> tuple[Any, ...]:
     """All that a caller is told, but for what differs from one run to the next: positions and hashes."""
     if isinstance(outcome, Receipt):
@@ -102,7 +108,7 @@ def told(outcome: Outcome) -> tuple[Any, ...]:
 
 
 def games(count: int, client: Client) -> list[str]:
-    """So many games, made by this client, which shares its calls from then on."""
+    """So many games, made by this client."""
     names = [f"game-{number}" for number in range(count)]
     for name in names:
         new_game(client, name)

@@ -1,5 +1,7 @@
 """Appends under way at the same time share a call, and nobody who makes one can tell."""
 
+import asyncio
+from contextlib import ExitStack
 from typing import Any
 
 import grpc
@@ -8,15 +10,16 @@ import pytest
 from heptalog.replay.errors import Conflict, Malformed, NotFound, Refused
 from heptalog.replay.events import Event, NoteAdded
 from heptalog.service.appends import Append, Receipt
-from heptalog.service.client import flight
+from heptalog.service.client import AsyncClient, Client, flight
 from heptalog.service.client.calls import append_request
-from heptalog.service.client.joint import Joint, Prospect
+from heptalog.service.client.joint import Company, Joint, Prospect
+from heptalog.service.config import Settings
 from heptalog.service.log import LogServicer
 from heptalog.service.store import NO_GAME
 from heptalog.service.store.memory import MemoryStore
 from heptalog.v1 import log_pb2, log_pb2_grpc
 from tests.service.asking import FOREIGN, ROCKS, check_positions, check_record, new_game, notes, remark
-from tests.service.calling import Calling, by_tasks, by_threads, outcome, told
+from tests.service.calling import Calling, async_outcome, by_tasks, by_threads, outcome, told
 from tests.support.serving import Service
 
 CALLERS = (by_threads, by_tasks)
@@ -103,12 +106,64 @@ def test_callers_of_one_game_take_turns(each_service: Service, call: Calling) ->
     check_record(each_service.store, "game", 2)
 
 
-def test_whoever_is_first_calls_alone_and_the_next_share(streams: list[object], service: Service) -> None:
+def test_a_lone_caller_opens_no_stream(streams: list[object], service: Service) -> None:
     client = service.client()
     new_game(client)
-    assert not streams
     assert all(isinstance(outcome(client, append), Receipt) for append in notes(3))
-    assert len(streams) == 1
+
+    async def append_all() -> None:
+        async with AsyncClient(service.target) as client:
+            assert all(
+                [isinstance(await async_outcome(client.append(append)), Receipt) for append in notes(3, first=3)]
+            )
+
+    asyncio.run(append_all())
+    assert not streams
+
+
+def test_a_lone_caller_leaves_an_open_stream_alone(service: Service) -> None:
+    client = service.client()
+    new_game(client)
+    joined = client._joined
+    assert joined is not None
+    joined._company.come("other", 0.0)
+    assert isinstance(outcome(client, notes(1)[0]), Receipt)
+    stream = joined._stream
+    assert stream is not None
+    joined._company.leave("other")
+    joined._clock = lambda: 1e9
+    assert isinstance(outcome(client, notes(1, first=1)[0]), Receipt)
+    assert joined._stream is stream
+    assert stream.joint.heard_count == 1
+
+
+def test_company_lasts_a_moment_after_the_last_are_answered() -> None:
+    company = Company()
+    callers = range(64)
+    assert not company.come(0, 10.0)
+    assert all(company.come(caller, 10.0) for caller in callers[1:])
+    # One message answers all of them, and they come again one by one.
+    for caller in callers:
+        company.leave(caller)
+    assert company.come(0, 10.9)
+    company.leave(0)
+    assert not company.come(0, 11.0)
+    assert company.come(1, 11.5)
+    company.leave(1)
+    company.leave(0)
+    # Again and again alone is no company.
+    for now in (11.6, 12.4):
+        assert company.come(0, now)
+        company.leave(0)
+    assert not company.come(0, 12.5)
+
+
+def test_more_clients_than_a_server_takes_calls_keep_none_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    with Service(MemoryStore(), settings=Settings("", calls_max=4)) as service, ExitStack() as clients:
+        new_game(service.client())
+        for number in range(12):
+            client = clients.enter_context(Client(service.target))
+            assert all(isinstance(outcome(client, append), Receipt) for append in notes(2, first=2 * number))
 
 
 @pytest.mark.parametrize("call", CALLERS)
@@ -232,3 +287,18 @@ def test_a_call_is_silent_where_nobody_is_answered_for_as_long_as_somebody_waits
     waiters[0].has_left = True
     assert shared.take(third, append_request(third), waiters[2], now=6.0, timeout=10.0) == 16.0
     assert list(shared.overdue(16.0)) == waiters[2:]
+    # That the first is not answered says nothing, since another was answered after it; that the third is not, does.
+    assert not shared.is_silent(15.9)
+    assert shared.is_silent(16.0)
+
+
+def test_a_call_is_silent_also_where_all_have_left() -> None:
+    shared: Joint[Leaver] = Joint()
+    (append,) = notes(1)
+    waiter = Leaver()
+    shared.take(append, append_request(append), waiter, now=0.0, timeout=10.0)
+    assert shared.next_message()
+    waiter.has_left = True
+    assert shared.overdue_at is None
+    assert not shared.is_silent(4.9)
+    assert shared.is_silent(5.0)

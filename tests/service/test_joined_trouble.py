@@ -18,7 +18,7 @@ from heptalog.service.log import LogServicer
 from heptalog.service.store import NO_GAME
 from heptalog.service.store.memory import MemoryStore
 from tests.service.asking import ROCKS, check_record, notes
-from tests.service.calling import Calling, Outcome, async_outcome, by_tasks, by_threads, games, outcome, told
+from tests.service.calling import Calling, Outcome, accompany, async_outcome, by_tasks, by_threads, games, outcome, told
 from tests.support.serving import WAIT_SECONDS, Hold, Service
 
 CALLERS = (by_threads, by_tasks)
@@ -80,6 +80,7 @@ def test_the_deadline_of_one_is_not_that_of_the_others(service: Service) -> None
     first, second, third = games(3, client)
     joined = client._joined
     assert joined is not None
+    accompany(client)
     with service.store.held() as hold:
         hold_writer(service, hold)
         callers = Callers(service, client, [first])
@@ -111,14 +112,15 @@ def test_a_call_that_answers_nobody_is_let_go_of(monkeypatch: pytest.MonkeyPatch
         (name,) = games(1, service.client())
 
         def append_all(client: Client, first: int) -> list[Outcome]:
-            assert client._joined is not None
+            accompany(client)
             return [outcome(client, append) for append in notes(3, first=first, game_id=name)]
 
         async def append_all_async(first: int) -> list[Outcome]:
             async with AsyncClient(service.target, timeout=2.0) as client:
+                accompany(client)
                 return [await async_outcome(client.append(append)) for append in notes(3, first=first, game_id=name)]
 
-        # The first calls alone; the second shares a call, which comes to nothing, and has half of its time left.
+        # The first shares a call, which comes to nothing, and has half of its time left.
         assert all(isinstance(each, Receipt) for each in append_all(service.client(timeout=2.0), 0))
         assert all(isinstance(each, Receipt) for each in asyncio.run(append_all_async(3)))
         check_record(service.store, name, 7)
@@ -206,6 +208,7 @@ def test_whoever_waits_when_the_client_is_closed_is_told_so(service: Service, jo
 def test_an_idle_call_is_let_go_of(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     client = service.client()
     (name,) = games(1, client)
+    accompany(client)
     assert client._joined is not None
     client.append(notes(1, game_id=name)[0])
     stream = client._joined._stream
@@ -218,8 +221,8 @@ def test_an_idle_call_is_let_go_of(service: Service, monkeypatch: pytest.MonkeyP
 
     async def append_all() -> None:
         async with AsyncClient(service.target, timeout=WAIT_SECONDS) as client:
+            accompany(client)
             assert client._joined is not None
-            client._joined._company_until = float("inf")
             await client.append(notes(1, first=3, game_id=name)[0])
             stream = client._joined._stream
             assert stream is not None
@@ -246,6 +249,7 @@ def test_an_idle_call_does_not_hold_up_a_drain() -> None:
     with Service(MemoryStore(), settings=Settings("", grace_seconds=10 * WAIT_SECONDS)) as service:
         client = service.client()
         (name,) = games(1, client)
+        accompany(client)
         client.append(notes(1, game_id=name)[0])
         assert stream_of(client) is not None
         service.drain()

@@ -1,6 +1,7 @@
 """Appends of many tasks at the same time, on one call; see `JoinedAppends`."""
 
 import asyncio
+import os
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -12,7 +13,7 @@ import grpc
 from heptalog.replay.errors import HeptalogError
 from heptalog.service.appends import Append, Receipt
 from heptalog.service.client import calls, joint
-from heptalog.service.client.joint import AppendRequest, Joint, Prospect, can_join
+from heptalog.service.client.joint import AppendRequest, Company, Joint, Prospect, can_join
 
 
 class AsyncJoinedAppends:
@@ -32,20 +33,28 @@ class AsyncJoinedAppends:
         self._prospect = Prospect(clock)
         self._stream: _Stream | None = None
         self._streams: set[_Stream] = set()
-        self._company_until = clock()
+        self._company = Company()
         self._is_closed = False
+        self._process = os.getpid()
 
     async def append(self, append: Append, request: AppendRequest) -> Receipt:
         """Record events, with others or alone."""
-        now = self._clock()
-        stream = self._shared(now) if can_join(append, request) else None
-        if stream is None:
+        if os.getpid() != self._process:
+            # After a fork: what is shared belongs to the other process, and does nothing here.
             return await self._alone(append, request, self._timeout)
-        # One that is cancelled while it waits to be sent is not sent any more.
-        receipt = await stream.take(append, request, now)
-        if receipt is None:
-            return await self._alone(append, request, calls.seconds_left(now + self._timeout - self._clock()))
-        return receipt
+        who, now = object(), self._clock()
+        try:
+            is_in_company = self._company.come(who, now)
+            stream = self._shared(now) if is_in_company and can_join(append, request) else None
+            if stream is None:
+                return await self._alone(append, request, self._timeout)
+            # One that is cancelled while it waits to be sent is not sent any more.
+            receipt = await stream.take(append, request, now)
+            if receipt is None:
+                return await self._alone(append, request, calls.seconds_left(now + self._timeout - self._clock()))
+            return receipt
+        finally:
+            self._company.leave(who)
 
     def closing(self) -> None:
         """Hear that the channel is about to be closed."""
@@ -53,18 +62,18 @@ class AsyncJoinedAppends:
 
     async def close(self) -> None:
         """Whoever still waits is told that the client is closed, once its channel is; waits for that."""
-        await asyncio.gather(*(stream.task for stream in self._streams), return_exceptions=True)
+        if os.getpid() == self._process:
+            await asyncio.gather(*(stream.task for stream in self._streams), return_exceptions=True)
 
     def _shared(self, now: float) -> "_Stream | None":
-        """The call to share now; None for the first after a while, who may be the only one, or where there is none."""
+        """The call to share now, if there is any."""
         stream = self._stream
         if stream is not None and stream.is_open and now < stream.renewed_at:
             return stream
         if stream is not None:
             stream.retire()
             self._stream = None
-        is_first, self._company_until = now >= self._company_until, now + joint.IDLE_SECONDS
-        if is_first or self._is_closed or not self._prospect.is_good:
+        if self._is_closed or not self._prospect.is_good:
             return None
         stream = self._stream = _Stream(self._open, self._timeout, self._clock, self._ended)
         self._streams.add(stream)
@@ -168,16 +177,17 @@ class _Stream:
         now = self._clock()
         for future in self.joint.overdue(now):
             _settle(future, None)
-        idle_at = self._used_at + joint.IDLE_SECONDS
         if self.joint.is_silent(now):
             self.is_open = False
             self._call.cancel()
-        elif self.joint:
-            self._look_again(now, min(self.joint.overdue_at or idle_at, now + joint.IDLE_SECONDS))
-        elif idle_at > now:
-            self._look_again(now, idle_at)
-        else:
+            return
+        overdue_at, idle_at = self.joint.overdue_at, self._used_at + joint.IDLE_SECONDS
+        if overdue_at is None and idle_at <= now:
             self.retire()
+        if self.joint or self.is_open:
+            # Those who have been waited for in vain, and left, keep nobody looking all the time.
+            times = (overdue_at, idle_at, now + joint.IDLE_SECONDS)
+            self._look_again(now, min(at for at in times if at is not None and at > now))
 
 
 def _settle(future: "asyncio.Future[Receipt | None]", outcome: Receipt | HeptalogError | None) -> None:

@@ -1,9 +1,10 @@
 """Appends of many threads at the same time, on one call: each has its own answer, its own deadline, its own errors."""
 
+import os
 import time
 from collections.abc import Callable, Iterator
 from copy import copy
-from threading import Condition, Lock, Thread
+from threading import Condition, Lock, RLock, Thread
 from typing import Any, Final
 
 import grpc
@@ -11,7 +12,7 @@ import grpc
 from heptalog.replay.errors import HeptalogError
 from heptalog.service.appends import Append, Receipt
 from heptalog.service.client import calls, joint
-from heptalog.service.client.joint import AppendRequest, Joint, Prospect, can_join
+from heptalog.service.client.joint import AppendRequest, Company, Joint, Prospect, can_join
 
 # An interrupt that comes just before a thread begins to wait is noticed when it wakes: so soon at the latest.
 _LOOK_SECONDS: Final = 0.2
@@ -37,11 +38,24 @@ class _Ticket:
         self.told.release()
 
 
+class _Turn:
+    """The lock, and whether its own thread is at work under it: a signal handler must not wait for that to end.
+
+    Whoever asks for it again in between the two finds all as it was, or as it is going to be.
+    """
+
+    __slots__ = ("is_taken", "lock")
+
+    def __init__(self) -> None:
+        self.lock = RLock()
+        self.is_taken = False
+
+
 class JoinedAppends:
     """Has appends that are under way at the same time go together.
 
-    The first after a while makes a call of its own, and so does whoever gets no answer from the shared one: what that
-    did not tell, a call tells, with the same events, within the same deadline.
+    Whoever is by itself makes a call of its own, and so does whoever gets no answer from the shared one: what that did
+    not tell, a call tells, with the same events, within the same deadline.
     """
 
     def __init__(
@@ -55,22 +69,39 @@ class JoinedAppends:
         self._alone = alone
         self._timeout = timeout
         self._clock = clock
-        self._lock = Lock()
+        self._turn = _Turn()
         self._prospect = Prospect(clock)
         self._stream: _Stream | None = None
         self._streams: set[_Stream] = set()
-        self._company_until = clock()
+        self._company = Company()
         self._is_closed = False
+        self._process = os.getpid()
 
     def append(self, append: Append, request: AppendRequest) -> Receipt:
         """Record events, with others or alone."""
-        if not can_join(append, request):
+        if os.getpid() != self._process:
+            # After a fork: the threads of what is shared are in the other process, and its lock may be held for ever.
             return self._alone(append, request, self._timeout)
-        ticket = _Ticket()
-        now = self._clock()
-        with self._lock:
-            stream = self._shared(now)
-            until = now if stream is None else stream.take(append, request, ticket, now)
+        ticket, now = _Ticket(), self._clock()
+        try:
+            is_in_company = self._company.come(ticket, now)
+            if is_in_company and can_join(append, request):
+                return self._together(append, request, ticket, now)
+            return self._alone(append, request, self._timeout)
+        finally:
+            self._company.leave(ticket)
+
+    def _together(self, append: Append, request: AppendRequest, ticket: _Ticket, now: float) -> Receipt:
+        with self._turn.lock:
+            stream, until = None, now
+            if not self._turn.is_taken:
+                try:
+                    self._turn.is_taken = True
+                    stream = self._shared(now)
+                    if stream is not None:
+                        until = stream.take(append, request, ticket, now)
+                finally:
+                    self._turn.is_taken = False
         if stream is None:
             return self._alone(append, request, self._timeout)
         outcome = self._awaited(ticket, stream, until)
@@ -82,28 +113,34 @@ class JoinedAppends:
 
     def close(self) -> None:
         """Whoever still waits is told that the client is closed, once its channel is; waits for that."""
-        with self._lock:
+        if os.getpid() != self._process:
+            return
+        with self._turn.lock:
             streams = list(self._streams)
         for stream in streams:
             stream.join()
 
     def closing(self) -> None:
         """Hear that the channel is about to be closed."""
-        with self._lock:
-            self._is_closed = True
+        self._is_closed = True
 
     def _shared(self, now: float) -> "_Stream | None":
-        """The call to share now; None for the first after a while, who may be the only one, or where there is none."""
+        """The call to share now, if there is any. Holds the lock."""
         stream = self._stream
         if stream is not None and stream.is_open and now < stream.renewed_at:
             return stream
         if stream is not None:
             stream.retire()
             self._stream = None
-        is_first, self._company_until = now >= self._company_until, now + joint.IDLE_SECONDS
-        if is_first or self._is_closed or not self._prospect.is_good:
+        if self._is_closed or not self._prospect.is_good:
             return None
-        stream = self._stream = _Stream(self._open, self._timeout, self._lock, self._clock, self._ended)
+        try:
+            stream = _Stream(self._open, self._timeout, self._turn, self._clock, self._ended)
+        except RuntimeError:
+            # No more threads can be started here, and a call of one's own needs none.
+            self._prospect.learn(grpc.StatusCode.RESOURCE_EXHAUSTED, was_of_use=False)
+            return None
+        self._stream = stream
         self._streams.add(stream)
         return stream
 
@@ -135,7 +172,7 @@ class _Stream:
         self,
         open_call: Callable[..., Any],
         timeout: float,
-        lock: Lock,
+        turn: _Turn,
         clock: Callable[[], float],
         ended: "Callable[[_Stream, grpc.StatusCode], HeptalogError | None]",
     ) -> None:
@@ -144,12 +181,17 @@ class _Stream:
         self.renewed_at = clock() + joint.LIFE_SECONDS
         self._timeout = timeout
         self._clock = clock
-        self._lock = lock
-        self._changed = Condition(lock)  # for who sends
+        self._turn = turn
+        self._changed = Condition(turn.lock)  # for who sends
         self._has_ended = ended
         self._call = open_call(self._requests(), timeout=joint.LIFE_SECONDS + timeout)
         self._thread = Thread(target=self._run, name="heptalog-joined-appends", daemon=True)
-        self._thread.start()
+        try:
+            self._thread.start()
+        except RuntimeError:
+            self.is_open = False
+            self._call.cancel()
+            raise
 
     # With the lock.
 
@@ -168,10 +210,17 @@ class _Stream:
 
     def end_if_silent(self) -> None:
         """End a call that answers nobody: it may be that only streams come to nothing."""
-        with self._lock:
-            if self.joint.is_silent(self._clock()):
-                self.is_open = False
-                self._call.cancel()
+        with self._turn.lock:
+            if self._turn.is_taken:
+                # A signal handler; the next who waits in vain sees to it.
+                return
+            try:
+                self._turn.is_taken = True
+                if self.joint.is_silent(self._clock()):
+                    self.is_open = False
+                    self._call.cancel()
+            finally:
+                self._turn.is_taken = False
 
     def join(self) -> None:
         """Wait for its end."""
@@ -180,9 +229,9 @@ class _Stream:
     def _requests(self) -> Iterator[bytes]:
         """What is sent; in a thread of gRPC's own, which asks for more as the server takes it."""
         while True:
-            with self._lock:
+            with self._turn.lock:
                 while not self.joint.can_send and (self.is_open or self.joint.has_unsent):
-                    if not self._changed.wait(joint.IDLE_SECONDS) and not self.joint:
+                    if not self._changed.wait(joint.IDLE_SECONDS) and self.joint.overdue_at is None:
                         self.is_open = False
                 message = self.joint.next_message()
                 if not message and not self.is_open and not self.joint.has_unsent:
@@ -194,7 +243,7 @@ class _Stream:
         code = grpc.StatusCode.UNKNOWN
         try:
             for response in self._call:
-                with self._lock:
+                with self._turn.lock:
                     told = list(self.joint.answered(response))
                     if self.joint.has_unsent:
                         self._changed.notify()
@@ -204,7 +253,7 @@ class _Stream:
         except grpc.RpcError as error:
             code = error.code()
         finally:
-            with self._lock:
+            with self._turn.lock:
                 self.is_open = False
                 untold = self._has_ended(self, code)
                 waiting = self.joint.give_up()

@@ -19,8 +19,10 @@ from heptalog.service.client import flight
 from heptalog.service.client.flight import outcome_of
 from heptalog.v1 import log_pb2
 
-# A call that nobody has used for so long is let go of.
-IDLE_SECONDS: Final = 10.0
+# So long after two were under way together others are expected: all whom one message answers are done for a moment.
+COMPANY_SECONDS: Final = 1.0
+# A call that nobody has used for so long is let go of: a server has only so many.
+IDLE_SECONDS: Final = 1.0
 # And so is one that is as old as this, so that none is without a deadline.
 LIFE_SECONDS: Final = 300.0
 # How long no other call is tried after one that never gave an answer: doubling, up to the longest.
@@ -140,13 +142,16 @@ class Joint(Generic[W]):
 
     @property
     def overdue_at(self) -> float | None:
-        """When somebody will be."""
+        """When somebody will be; None where nobody waits any more."""
         return next((taken.until for taken in self._taken.values() if not taken.waiter.done()), None)
 
     def is_silent(self, now: float) -> bool:
-        """Whether no answer at all has come for as long as somebody's whole patience."""
-        first = next(iter(self._taken.values()), None)
-        return first is not None and first.until <= now and first.heard_before == self.heard_count
+        """Whether no answer at all has come for as long as somebody's whole patience.
+
+        Whoever was taken on before the last answer says nothing about that: its own may be lost by itself.
+        """
+        since = (taken.until for taken in self._taken.values() if taken.heard_before == self.heard_count)
+        return next(since, now + 1.0) <= now
 
     def give_up(self) -> list[W]:
         """Let go of all of it: those who still wait."""
@@ -154,6 +159,29 @@ class Joint(Generic[W]):
         self._taken.clear()
         self._unsent.clear()
         return waiting
+
+
+class Company:
+    """Whether appends of one client are under way together: those that are, alone or shared, and for a moment after.
+
+    A lone caller gains nothing from a shared call. Asks for no lock, as a signal handler may append too: to add to a
+    set and to take out of it are one step each.
+    """
+
+    def __init__(self) -> None:
+        self._under_way: set[object] = set()
+        self._until: float | None = None
+
+    def come(self, who: object, now: float) -> bool:
+        """Begin an append; whether it is in company."""
+        self._under_way.add(who)
+        if len(self._under_way) > 1:
+            self._until = now + COMPANY_SECONDS
+        return self._until is not None and now < self._until
+
+    def leave(self, who: object) -> None:
+        """End it."""
+        self._under_way.discard(who)
 
 
 class Prospect:
