@@ -20,7 +20,7 @@ PIECES: Final = (
     Piece("bench", "--rounds 5", "--rounds 1 --games 8"),
     Piece("bench.commits", "--rounds 2", "--rounds 1"),
     Piece("bench.tables", "--rounds 2 --games 24", "--rounds 1 --games 8"),
-    Piece("bench.appends", "--rounds 1 --seconds 1", "--rounds 1 --seconds 0.5 --shape '64 callers'"),
+    Piece("bench.appends", "--rounds 1 --seconds 2", "--rounds 1 --seconds 0.5 --shape '64 callers'"),
     Piece("bench.queries", "--rounds 1 --seconds 2", None),
     Piece("bench.reads", "--rounds 1", None),
     Piece("bench.imports", "", None),
