@@ -66,7 +66,7 @@ SHAPES: Final = (
     Shape("16 callers", callers=16),
     Shape("64 callers", callers=64),
     Shape("64 callers, a call each", callers=64, is_alone=True),
-    Shape("64 callers, half load", callers=64, rate=4000),
+    Shape("64 callers, half load", callers=64, rate=1500),
     Shape("stream, 64 games", callers=64, is_streamed=True),
     Shape("stream, one game", callers=1, is_streamed=True),
     Shape("stream, half load", callers=64, is_streamed=True, rate=4000),

@@ -9,14 +9,16 @@ from typing import Any
 import grpc
 import pytest
 
+from heptalog.replay import events
 from heptalog.replay.errors import HeptalogError
 from heptalog.service.appends import Append, Receipt
 from heptalog.service.client import AsyncClient, async_joined, joined, joint
 from heptalog.service.client.calls import append_request
 from heptalog.service.client.joined import JoinedAppends
 from heptalog.service.client.joint import AppendRequest
-from heptalog.service.store import Head
-from tests.service.asking import notes
+from heptalog.service.store import NO_GAME, Head
+from heptalog.service.store.memory import MemoryStore
+from tests.service.asking import ROCKS, notes
 from tests.service.calling import accompany, async_outcome, games, outcome
 from tests.support.serving import WAIT_SECONDS, Service
 
@@ -191,3 +193,23 @@ def test_threads_that_have_left_keep_no_call_open(monkeypatch: pytest.MonkeyPatc
     assert not stream.is_open
     call.cancel()
     stream.join()
+
+
+def test_an_unused_call_ends_before_its_client_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    ended: list[grpc.StatusCode] = []
+    has_ended = async_joined.AsyncJoinedAppends._ended
+
+    def hear(self: async_joined.AsyncJoinedAppends, stream: async_joined._Stream, code: grpc.StatusCode) -> object:
+        ended.append(code)
+        return has_ended(self, stream, code)
+
+    async def use(target: str) -> None:
+        async with AsyncClient(target) as client:
+            accompany(client)
+            await client.append(Append("game", NO_GAME, (events.Event(0, ROCKS, event_id="start"),)))
+
+    monkeypatch.setattr(async_joined.AsyncJoinedAppends, "_ended", hear)
+    with Service(MemoryStore()) as service:
+        asyncio.run(use(service.target))
+    # One that was cut off would leave gRPC with something to tell a loop that has ended.
+    assert ended == [grpc.StatusCode.OK]

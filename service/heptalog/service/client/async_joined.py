@@ -6,7 +6,7 @@ import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from copy import copy
-from typing import Any
+from typing import Any, Final
 
 import grpc
 
@@ -14,6 +14,9 @@ from heptalog.replay.errors import HeptalogError
 from heptalog.service.appends import Append, Receipt
 from heptalog.service.client import calls, joint
 from heptalog.service.client.joint import AppendRequest, Company, Joint, Prospect, can_join
+
+# How long a server that does not answer holds up whoever closes a client.
+_FAREWELL_SECONDS: Final = 1.0
 
 
 class AsyncJoinedAppends:
@@ -56,9 +59,19 @@ class AsyncJoinedAppends:
         finally:
             self._company.leave(who)
 
-    def closing(self) -> None:
-        """Hear that the channel is about to be closed."""
+    async def closing(self) -> None:
+        """Hear that the channel is about to be closed: a call on which nobody waits ends before it, as calls end.
+
+        One that is only cut off leaves gRPC with something to tell a loop that may have ended by then.
+        """
         self._is_closed = True
+        if os.getpid() != self._process:
+            return
+        unused = [stream for stream in self._streams if not stream.joint]
+        for stream in unused:
+            stream.retire()
+        if unused:
+            await asyncio.wait([stream.task for stream in unused], timeout=_FAREWELL_SECONDS)
 
     async def close(self) -> None:
         """Whoever still waits is told that the client is closed, once its channel is; waits for that."""

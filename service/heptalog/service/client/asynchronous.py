@@ -83,7 +83,7 @@ class AsyncClient:
         """Let go of the connection. Whoever still waits for an answer is told so."""
         self._is_closed = True
         if self._joined is not None:
-            self._joined.closing()
+            await self._joined.closing()
         await self._channel.close()
         if self._joined is not None:
             await self._joined.close()
