@@ -108,6 +108,7 @@ def test_a_call_that_answers_nobody_is_let_go_of(monkeypatch: pytest.MonkeyPatch
         await asyncio.Event().wait()
 
     monkeypatch.setattr(LogServicer, "AppendStream", silent)
+    monkeypatch.setattr(joint, "_FIRST_SECONDS", WAIT_SECONDS)
     with Service(MemoryStore(), settings=Settings("", grace_seconds=0.1)) as service:
         (name,) = games(1, service.client())
 
@@ -127,12 +128,13 @@ def test_a_call_that_answers_nobody_is_let_go_of(monkeypatch: pytest.MonkeyPatch
     assert len(asked) == 2
 
 
-def test_a_task_that_is_cancelled_leaves_the_others_alone(service: Service) -> None:
+def test_a_task_that_is_cancelled_leaves_the_others_alone(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(joint, "IDLE_SECONDS", WAIT_SECONDS)
     names = games(20, service.client())
 
     async def append_all() -> list[Any]:
         async with AsyncClient(service.target, timeout=WAIT_SECONDS) as client:
-            await client.append(Append("first", NO_GAME, (Event(0, ROCKS, event_id="start"),)))
+            accompany(client)
             with service.store.held() as hold:
                 await asyncio.to_thread(hold_writer, service, hold)
                 tasks = [asyncio.create_task(client.append(notes(1, game_id=name)[0])) for name in names]
