@@ -41,17 +41,21 @@ _StartedLine: Any = defstruct(
     omit_defaults=True,
     **_STRICT,
 )
+# Those of a line beside its sequence and its body, in their order.
+ENVELOPE_FIELDS: Final[tuple[tuple[str, type, str | bytes], ...]] = (
+    ("game_id", str, ""),
+    ("event_id", str, ""),
+    ("occurred_at", str, ""),
+    ("recorded_at", str, ""),
+    ("recorded_by", str, ""),
+    ("previous_hash", bytes, b""),
+    ("hash", bytes, b""),
+)
 _Line: Any = defstruct(
     "Event",
     [
         ("sequence", Uint32 | UnsetType, UNSET),
-        ("game_id", str, ""),
-        ("event_id", str, ""),
-        ("occurred_at", str, ""),
-        ("recorded_at", str, ""),
-        ("recorded_by", str, ""),
-        ("previous_hash", bytes, b""),
-        ("hash", bytes, b""),
+        *ENVELOPE_FIELDS,
         *((snake_name(body), (_StartedLine if body is GameStarted else body) | UnsetType, UNSET) for body in BODIES),
     ],
     omit_defaults=True,

@@ -23,7 +23,7 @@ from heptalog.replay.events import Body, Event, Uint32
 from heptalog.replay.evidence.chain import GENESIS, links
 from heptalog.replay.evidence.seals import check_seals, check_whole
 from heptalog.replay.fold import Fold
-from heptalog.replay.gamefile import LINE_SIZE_MAX, body_in
+from heptalog.replay.gamefile import ENVELOPE_FIELDS, LINE_SIZE_MAX, body_in
 from heptalog.replay.times import nanoseconds_in
 
 # Of the text of a body that is worth remembering: no move of any game needs more.
@@ -34,16 +34,7 @@ _ENVELOPE_END: Final = b"}\n"
 
 _Envelope: Any = defstruct(
     "Envelope",
-    [
-        ("sequence", Uint32),
-        ("game_id", str, ""),
-        ("event_id", str, ""),
-        ("occurred_at", str, ""),
-        ("recorded_at", str, ""),
-        ("recorded_by", str, ""),
-        ("previous_hash", bytes, b""),
-        ("hash", bytes, b""),
-    ],
+    [("sequence", Uint32), *ENVELOPE_FIELDS],
     frozen=True,
     gc=False,
     rename="camel",
