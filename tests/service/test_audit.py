@@ -61,7 +61,8 @@ def test_every_event_of_a_served_log_is_proved(store: LogStore) -> None:
         body, signed = open_checkpoint(last.note, LOG.verifiers, verify)
         assert (first.size, last.size, body.size) == (21, 322, 322)
         assert all(item.time in (None, *range(1_790_000_000, 1_790_001_000)) for item in signed)
-        assert list(client.checkpoints()) == [first, last]
+        # The server signs by itself too, and may have done so as soon as there was one event.
+        assert [each for each in client.checkpoints() if each.size >= first.size] == [first, last]
         assert list(client.checkpoints(after=21)) == [last]
         assert client.checkpoint() == last
         assert client.checkpoint(size=21) == first

@@ -57,6 +57,8 @@ class _Nursery:
             for key, _ in self.selector.select(self._patience()):
                 if key.fileobj is self.orders:
                     if not self._order():
+                        # A worker may end after all that it would wake has gone.
+                        signal.set_wakeup_fd(-1)
                         self._kill_all()
                         return
                 elif key.fileobj is self.woken:
