@@ -41,6 +41,8 @@ OPTIONS: Final = [
     ("grpc.max_reconnect_backoff_ms", 1_000),
 ]
 
+_CUT: Final = "Internal error from Core"
+
 
 class Retries(Struct, frozen=True):
     """How often a call is made again while the service is UNAVAILABLE, and how long it waits in between."""
@@ -66,12 +68,17 @@ class StateView(Struct, frozen=True):
 
 def is_worth_retrying(error: grpc.RpcError | grpc.aio.AioRpcError) -> bool:
     """Whether the same call may succeed by itself in a moment."""
-    return bool(error.code() is grpc.StatusCode.UNAVAILABLE)
+    return error.code() is grpc.StatusCode.UNAVAILABLE or _is_cut(error)
 
 
 def may_go_on(error: grpc.RpcError | grpc.aio.AioRpcError) -> bool:
     """Whether a stream that keeps its place may be asked for again: a long one outlives any deadline."""
-    return error.code() in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED)
+    return is_worth_retrying(error) or error.code() is grpc.StatusCode.DEADLINE_EXCEEDED
+
+
+def _is_cut(error: Any) -> bool:
+    """Whether a connection broke while something was written to it, which gRPC tells so; the service never does."""
+    return error.code() is grpc.StatusCode.INTERNAL and error.details() == _CUT
 
 
 def failure(error: Any) -> HeptalogError:
