@@ -114,6 +114,10 @@ class Table:
         except HeptalogError as error:
             self._ledger.wrong("contradicted", f"{self._name}: {error}")
         finally:
+            # What was answered before the stream ended has been answered, whoever was heard first.
+            for append, future in waiting:
+                if future.done() and future.exception() is None:
+                    self._hear(append, future)
             # Those that were not even tried again are to be sent behind them.
             self._unanswered += again
 
