@@ -11,6 +11,7 @@ There are two ways to read. The quick one (`heptalog.replay.envelope`) takes wha
 Everything else takes the exact one, through protobuf, which alone decides what is wrong with it.
 """
 
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from google.protobuf.message import DecodeError, Message
@@ -28,8 +29,8 @@ __all__ = ["BODIES", "CONTENT_START", "SECOND"]
 
 TIME_END: Final = 253_402_300_800  # the year 10000 in seconds, which no text can say
 
-_PREVIOUS_TAG: Final = b"\x0a\x20"
-_HASH_TAG: Final = b"\x12\x20"
+PREVIOUS_TAG: Final = b"\x0a\x20"
+HASH_TAG: Final = b"\x12\x20"
 _KINDS_BY_NAME: Final = {kind.name: kind for kind in KINDS.values()}
 
 
@@ -116,25 +117,28 @@ def public_form(event: Event) -> bytes:
 
 def forms_of(event: Event) -> tuple[bytes, bytes]:
     """The content of an event and its public form."""
-    body = event.body
     try:
-        front = envelope.front_of(event)
-        if not body.sealed:
-            content = front + bodies.field_of(body)
-            return content, content
-        field, public = bodies.fields_of(body)
-        return front + field, front + public
+        return forms_with(envelope.front_of(event), event.body)
     except NotPlain:
         message = message_of(event)
         content = _content(message)
-        return content, _public(message, body) if body.sealed else content
+        return content, _public(message, event.body) if event.body.sealed else content
+
+
+def forms_with(front: bytes, body: Body) -> tuple[bytes, bytes]:
+    """The same of the fields before its body, and that. Raises NotPlain where a value does not fit its field."""
+    if not body.sealed:
+        content = front + bodies.field_of(body)
+        return content, content
+    field, public = bodies.fields_of(body)
+    return front + field, front + public
 
 
 def chained(event: Event, previous: bytes) -> tuple[Event, bytes]:
     """The event linked to the one before it, and its record."""
     content, public = forms_of(event)
-    digest = link(previous, public)
-    return linked(event, previous, digest), joined(previous, digest, content)
+    digest, record = record_from(content, previous, public)
+    return linked(event, previous, digest), record
 
 
 def linked(event: Event, previous: bytes, digest: bytes) -> Event:
@@ -165,7 +169,12 @@ def record_from(content: bytes, previous: bytes, public: bytes | None = None) ->
 
 def joined(previous: bytes, digest: bytes, content: bytes) -> bytes:
     """The record of an event with this content and these two links."""
-    return _PREVIOUS_TAG + previous + _HASH_TAG + digest + content
+    return PREVIOUS_TAG + previous + HASH_TAG + digest + content
+
+
+def records_from(contents: Iterable[bytes], digests: Sequence[bytes], previous: bytes) -> list[bytes]:
+    """The records of consecutive events with these contents and hashes, the first after the hash `previous`."""
+    return list(map(joined, (previous, *digests[:-1]), digests, contents))
 
 
 def encode(event: Event) -> bytes:
@@ -180,7 +189,7 @@ def decode(record: bytes) -> tuple[Event, bytes]:
 
     Raises Unavailable (RECORD_NEWER) where they are whole and a newer version has written them: that is no damage.
     """
-    if record[:2] == _PREVIOUS_TAG and record[34:36] == _HASH_TAG:
+    if record[:2] == PREVIOUS_TAG and record[34:36] == HASH_TAG:
         read = envelope.read(record, CONTENT_START)
         if read is not None:
             return read
@@ -189,7 +198,7 @@ def decode(record: bytes) -> tuple[Event, bytes]:
 
 def decode_exactly(record: bytes) -> tuple[Event, bytes]:
     """The same through protobuf alone."""
-    if record[:2] != _PREVIOUS_TAG or record[34:36] != _HASH_TAG:
+    if record[:2] != PREVIOUS_TAG or record[34:36] != HASH_TAG:
         raise Corrupt(Code.RECORD_DAMAGED, rule="evidence")
     try:
         message = pb.Event.FromString(record)
@@ -214,8 +223,8 @@ def read_event(data: bytes) -> Event | None:
 
     None where they are not plainly canonical: then it is for `parse` and `event_of` to say what they are.
     """
-    if data[:2] == _PREVIOUS_TAG:
-        read = envelope.read(data, CONTENT_START) if data[34:36] == _HASH_TAG else None
+    if data[:2] == PREVIOUS_TAG:
+        read = envelope.read(data, CONTENT_START) if data[34:36] == HASH_TAG else None
     else:
         read = envelope.read(data, 0)
     return None if read is None else read[0]

@@ -16,11 +16,11 @@ from collections.abc import Sequence
 from typing import Final
 
 from heptalog.replay.bodies import NotPlain, body_in, small_body
-from heptalog.replay.codec import decode
+from heptalog.replay.codec import HASH_TAG, PREVIOUS_TAG, decode
 from heptalog.replay.envelope import CONTENT_START, are_plain_times, game_id_field, parts_after_id, places
 from heptalog.replay.errors import HeptalogError
 from heptalog.replay.events import Body, Event
-from heptalog.replay.evidence.chain import GENESIS, links
+from heptalog.replay.evidence.chain import GENESIS, link, links
 from heptalog.replay.evidence.seals import check_seals, check_whole
 from heptalog.replay.fold import Fold
 from heptalog.replay.hands import opened
@@ -57,7 +57,7 @@ def plain_game(records: Sequence[bytes]) -> PlainGame | None:
 
 def _game_of(records: Sequence[bytes]) -> PlainGame:
     first, public = decode(records[0])
-    if first.sequence or first.previous_hash != GENESIS or [first.hash] != links(GENESIS, (public,)):
+    if first.sequence or first.previous_hash != GENESIS or first.hash != link(GENESIS, public):
         raise NotPlain
     game = PlainGame(first)
     game_id = game_id_field(first.game_id)
@@ -71,7 +71,7 @@ def _game_of(records: Sequence[bytes]) -> PlainGame:
         _read_bodies(fields, publics, game.bodies)
         digests = links(head, publics)
         for record, digest, place in zip(block, digests, following, strict=True):
-            if not record.startswith(b"".join((b"\x0a\x20", head, b"\x12\x20", digest, game_id, place))):
+            if not record.startswith(b"".join((PREVIOUS_TAG, head, HASH_TAG, digest, game_id, place))):
                 raise NotPlain
             head = digest
         game.fold.follow(game.bodies[start - 1 :])

@@ -17,6 +17,7 @@ from msgspec.json import Decoder, Encoder
 
 from heptalog.replay import bodies
 from heptalog.replay.bodies import KINDS, REMEMBERED_MAX, NotPlain
+from heptalog.replay.codec import forms_with
 from heptalog.replay.envelope import fronts_of
 from heptalog.replay.errors import HeptalogError
 from heptalog.replay.events import Body, Event, Uint32
@@ -159,13 +160,7 @@ def _chained(events: Sequence[Event], fields: Sequence[bytes]) -> list[bytes]:
     contents: list[bytes] = []
     publics: list[bytes] = []
     for event, front, field in zip(events, fronts_of(events, events[0].game_id), fields, strict=True):
-        if field:
-            content = public = front + field
-        elif event.body.sealed:
-            whole, public_field = bodies.fields_of(event.body)
-            content, public = front + whole, front + public_field
-        else:
-            content = public = front + bodies.field_of(event.body)
+        content, public = (front + field,) * 2 if field else forms_with(front, event.body)
         contents.append(content)
         publics.append(public)
     digests = links(GENESIS, publics)

@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 
-from heptalog.replay import bodies, codec, envelope
+from heptalog.replay import codec
 from heptalog.replay.bodies import NotPlain
-from heptalog.replay.events import Body, Event
+from heptalog.replay.envelope import fronts_of
+from heptalog.replay.events import Event
 from heptalog.replay.evidence.chain import links
 
 
@@ -16,21 +17,9 @@ def recorded(events: Sequence[Event], game_id: str, previous: bytes) -> list[tup
     if len(events) == 1:
         return [codec.chained(events[0], previous)]
     try:
-        fronts = envelope.fronts_of(events, game_id)
-        forms = [_forms(front, event.body) for front, event in zip(fronts, events, strict=True)]
+        forms = list(map(codec.forms_with, fronts_of(events, game_id), [event.body for event in events]))
     except NotPlain:
-        forms = [codec.forms_of(event) for event in events]
+        forms = list(map(codec.forms_of, events))
     digests = links(previous, [public for _, public in forms])
-    return [
-        (codec.linked(event, before, digest), codec.joined(before, digest, content))
-        for event, (content, _), before, digest in zip(events, forms, [previous, *digests], digests, strict=False)
-    ]
-
-
-def _forms(front: bytes, body: Body) -> tuple[bytes, bytes]:
-    """The content of an event with this front, and its public form."""
-    if body.sealed:
-        field, public_field = bodies.fields_of(body)
-        return front + field, front + public_field
-    content = front + bodies.field_of(body)
-    return content, content
+    records = codec.records_from([content for content, _ in forms], digests, previous)
+    return list(zip(map(codec.linked, events, (previous, *digests), digests), records, strict=True))

@@ -20,7 +20,7 @@ from heptalog.cli.spreading import spread
 from heptalog.cli.verdicts import Found, Verdict
 from heptalog.replay import envelope
 from heptalog.replay.bodies import NotPlain
-from heptalog.replay.codec import decode, forms_of, joined
+from heptalog.replay.codec import decode, forms_of, records_from
 from heptalog.replay.errors import Code, HeptalogError, Malformed, Refused
 from heptalog.replay.events import Body, Event
 from heptalog.replay.evidence.chain import GENESIS, links
@@ -183,7 +183,7 @@ def _is_whole(event: Event) -> bool:
 def _as_given(given: Given) -> list[bytes]:
     """The records of events that lack nothing, and whose chain holds."""
     digests = [event.hash for event in given.events]
-    return list(map(joined, [GENESIS, *digests[:-1]], digests, given.contents))
+    return records_from(given.contents, digests, GENESIS)
 
 
 def _completed(
@@ -206,7 +206,7 @@ def _completed(
         completed.append(event)
     contents, publics = _forms(completed, bare)
     digests = links(GENESIS, publics)
-    records = list(map(joined, [GENESIS, *digests[:-1]], digests, contents))
+    records = records_from(contents, digests, GENESIS)
     return completed, records, Filled(tuple(times), tuple(seals), has_links=False)
 
 

@@ -25,6 +25,6 @@ def links(previous: bytes, publics: Iterable[bytes]) -> list[bytes]:
     """The hashes of events with these public forms, one after the other, the first after the hash `previous`."""
     digests = []
     for public in publics:
-        previous = sha256(_TAG + previous + len(public).to_bytes(8, "big") + public).digest()
+        previous = link(previous, public)
         digests.append(previous)
     return digests

@@ -33,7 +33,7 @@ def leaf_hash(data: bytes) -> bytes:
 
 def leaf_hashes(data: Iterable[bytes]) -> list[bytes]:
     """The hashes of many leaves."""
-    return [sha256(b"\0" + item).digest() for item in data]
+    return list(map(leaf_hash, data))
 
 
 def node_hash(left: bytes, right: bytes) -> bytes:
@@ -263,7 +263,7 @@ def _complete(hashes: Sequence[bytes]) -> bytes:
 
 def _parents(hashes: Sequence[bytes]) -> list[bytes]:
     """The hashes over the subtrees, two by two; the last of an odd number has no parent yet."""
-    return [sha256(b"\1" + left + right).digest() for left, right in zip(hashes[::2], hashes[1::2], strict=False)]
+    return list(map(node_hash, hashes[::2], hashes[1::2]))
 
 
 def _left_size(size: int) -> int:
