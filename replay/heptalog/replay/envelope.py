@@ -156,22 +156,9 @@ def front_of(event: Event) -> bytes:
     try:
         game_id = event.game_id.encode()
         event_id = event.event_id.encode()
-        recorded_by = event.recorded_by.encode()
-        sequence = event.sequence
-        if type(sequence) is not int:
-            raise NotPlain
+        sequence = _sequence_of(event)
         return b"".join(
-            (
-                _GAME_ID_STARTS[len(game_id)],
-                game_id,
-                _SEQUENCES[sequence] if 0 <= sequence < 1024 else _sequence_field(sequence),
-                _EVENT_ID_STARTS[len(event_id)],
-                event_id,
-                _time_field(_OCCURRED_AT, event.occurred_at) if event.occurred_at else b"",
-                _time_field(_RECORDED_AT, event.recorded_at) if event.recorded_at else b"",
-                _RECORDED_BY_STARTS[len(recorded_by)],
-                recorded_by,
-            )
+            (_GAME_ID_STARTS[len(game_id)], game_id, sequence, _EVENT_ID_STARTS[len(event_id)], event_id, _tail(event))
         )
     except (AttributeError, IndexError, TypeError, ValueError):
         raise NotPlain from None
@@ -194,11 +181,7 @@ def fronts_of(events: Iterable[Event], game_id: str) -> list[bytes]:
                 occurred_at, recorded_at, recorded_by = event.occurred_at, event.recorded_at, event.recorded_by
                 tail = _tail(event)
             event_id = event.event_id.encode()
-            sequence = event.sequence
-            if type(sequence) is not int:
-                raise NotPlain
-            place = _SEQUENCES[sequence] if 0 <= sequence < 1024 else _sequence_field(sequence)
-            fronts.append(b"".join((game, place, _EVENT_ID_STARTS[len(event_id)], event_id, tail)))
+            fronts.append(b"".join((game, _sequence_of(event), _EVENT_ID_STARTS[len(event_id)], event_id, tail)))
     except (AttributeError, IndexError, TypeError, ValueError):
         raise NotPlain from None
     return fronts
@@ -210,8 +193,7 @@ def content_with(content: bytes, event: Event, game: bytes) -> bytes:
     `game` is the field of its game's name. Raises NotPlain.
     """
     event_id = event.event_id.encode()
-    sequence = event.sequence
-    start = len(_SEQUENCES[sequence] if sequence < 1024 else _sequence_field(sequence))
+    start = len(_sequence_of(event))
     end = start
     if content[end] == _OCCURRED_AT:
         end += 2 + content[end + 1]
@@ -232,6 +214,13 @@ def _tail(event: Event) -> bytes:
             recorded_by,
         )
     )
+
+
+def _sequence_of(event: Event) -> bytes:
+    sequence = event.sequence
+    if type(sequence) is not int:
+        raise NotPlain
+    return _SEQUENCES[sequence] if 0 <= sequence < 1024 else _sequence_field(sequence)
 
 
 def _sequence_field(sequence: int) -> bytes:
