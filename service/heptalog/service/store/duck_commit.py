@@ -10,7 +10,7 @@ from heptalog.service.store.duck_counters import Counters
 from heptalog.service.store.duck_incoming import Rows
 from heptalog.service.store.duck_live import Live
 from heptalog.service.store.duck_whole import hashes_of
-from heptalog.service.store.duck_write import Accepted, Numbered, rows_of_batches, rows_of_games
+from heptalog.service.store.duck_write import Accepted, rows_of_batches, rows_of_games
 from heptalog.service.store.whole import WholeGame
 
 
@@ -50,16 +50,22 @@ def of_batches(
 def of_games(games: Sequence[WholeGame], refusals: Sequence[Refusal], counters: Counters) -> Commit:
     """A commit of whole games, none of which is there yet, and of refusals."""
     hashes = hashes_of(games)
-    numbered: list[Numbered] = []
     live: dict[str, Live] = {}
     position = counters.position
     for number, game in enumerate(games, counters.game_number + 1):
-        numbered.append(Numbered(game, number, position + 1))
         position += game.count
         head = hashes[position - counters.position - 1]
         live[game.game_id] = Live(number, Head(game.count - 1, head, position))
     return Commit(
-        tuple(rows_of_games(numbered, refusals, counters.refusal_number + 1)),
+        tuple(
+            rows_of_games(
+                games,
+                refusals,
+                number=counters.game_number + 1,
+                position=counters.position + 1,
+                refusal_number=counters.refusal_number + 1,
+            )
+        ),
         replace(
             counters,
             position=position,

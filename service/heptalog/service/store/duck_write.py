@@ -43,14 +43,6 @@ class Accepted(Struct, frozen=True):
     position: int  # of its first event
 
 
-class Numbered(Struct, frozen=True):
-    """A whole game, and what it is given: numbers from 1."""
-
-    game: WholeGame
-    number: int
-    position: int  # of its first event
-
-
 def rows_of_batches(accepted: Sequence[Accepted], refusals: Sequence[Refusal], refusal_number: int) -> Iterator[Rows]:
     """All that a commit of these inserts; the refusals are numbered from `refusal_number` on."""
     yield from rows_of(EVENTS, chain.from_iterable(map(_event_rows, accepted)))
@@ -59,18 +51,19 @@ def rows_of_batches(accepted: Sequence[Accepted], refusals: Sequence[Refusal], r
     yield from _rows_of_refusals(refusals, refusal_number)
 
 
-def rows_of_games(games: Sequence[Numbered], refusals: Sequence[Refusal], refusal_number: int) -> Iterator[Rows]:
-    """All that a commit of whole games and of refusals inserts."""
+def rows_of_games(
+    games: Sequence[WholeGame], refusals: Sequence[Refusal], *, number: int, position: int, refusal_number: int
+) -> Iterator[Rows]:
+    """All that a commit of whole games and of refusals inserts, games, events and refusals numbered from these on."""
     if games:
-        whole = [item.game for item in games]
-        counts = [game.count for game in whole]
-        positions = pa.array(np.arange(games[0].position, games[0].position + sum(counts)))
-        numbers = pa.array(np.repeat([item.number for item in games], counts))
-        sequences = pa.array(sequences_of(whole))
-        columns = (positions, numbers, sequences, *columns_of(whole), records_of(whole))
-        yield rows_in(EVENTS, columns)
-    yield from rows_of(GAMES, ((item.number, *item.game.game) for item in games))
-    yield from rows_of(ENDINGS, ((item.number, *ending) for item in games for ending in item.game.endings))
+        counts = [game.count for game in games]
+        positions = pa.array(np.arange(position, position + sum(counts)))
+        numbers = pa.array(np.repeat(np.arange(number, number + len(games)), counts))
+        sequences = pa.array(sequences_of(games))
+        yield rows_in(EVENTS, (positions, numbers, sequences, *columns_of(games), records_of(games)))
+    numbered = list(enumerate(games, number))
+    yield from rows_of(GAMES, ((its_number, *game.game) for its_number, game in numbered))
+    yield from rows_of(ENDINGS, ((its_number, *ending) for its_number, game in numbered for ending in game.endings))
     yield from _rows_of_refusals(refusals, refusal_number)
 
 
