@@ -1,7 +1,6 @@
 """Appends of many tasks at the same time, on one call; see `JoinedAppends`."""
 
 import asyncio
-import os
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -13,13 +12,13 @@ import grpc
 from heptalog.replay.errors import HeptalogError
 from heptalog.service.appends import Append, Receipt
 from heptalog.service.client import calls, joint
-from heptalog.service.client.joint import AppendRequest, Company, Joint, Prospect, can_join
+from heptalog.service.client.joint import AppendRequest, Joint, Sharing, can_join
 
 # How long a server that does not answer holds up whoever closes a client.
 _FAREWELL_SECONDS: Final = 1.0
 
 
-class AsyncJoinedAppends:
+class AsyncJoinedAppends(Sharing["_Stream"]):
     """Has appends that are under way at the same time go together; see `JoinedAppends`."""
 
     def __init__(
@@ -29,21 +28,14 @@ class AsyncJoinedAppends:
         timeout: float,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        super().__init__(clock)
         self._open = open_call
         self._alone = alone
         self._timeout = timeout
-        self._clock = clock
-        self._prospect = Prospect(clock)
-        self._stream: _Stream | None = None
-        self._streams: set[_Stream] = set()
-        self._company = Company()
-        self._is_closed = False
-        self._process = os.getpid()
 
     async def append(self, append: Append, request: AppendRequest) -> Receipt:
         """Record events, with others or alone."""
-        if os.getpid() != self._process:
-            # After a fork: what is shared belongs to the other process, and does nothing here.
+        if self._is_elsewhere:
             return await self._alone(append, request, self._timeout)
         who, now = object(), self._clock()
         try:
@@ -65,7 +57,7 @@ class AsyncJoinedAppends:
         One that is only cut off leaves gRPC with something to tell a loop that may have ended by then.
         """
         self._is_closed = True
-        if os.getpid() != self._process:
+        if self._is_elsewhere:
             return
         unused = [stream for stream in self._streams if not stream.joint]
         for stream in unused:
@@ -75,30 +67,11 @@ class AsyncJoinedAppends:
 
     async def close(self) -> None:
         """Whoever still waits is told that the client is closed, once its channel is; waits for that."""
-        if os.getpid() == self._process:
+        if not self._is_elsewhere:
             await asyncio.gather(*(stream.task for stream in self._streams), return_exceptions=True)
 
-    def _shared(self, now: float) -> "_Stream | None":
-        """The call to share now, if there is any."""
-        stream = self._stream
-        if stream is not None and stream.is_open and now < stream.renewed_at:
-            return stream
-        if stream is not None:
-            stream.retire()
-            self._stream = None
-        if self._is_closed or not self._prospect.is_good:
-            return None
-        stream = self._stream = _Stream(self._open, self._timeout, self._clock, self._ended)
-        self._streams.add(stream)
-        return stream
-
-    def _ended(self, stream: "_Stream", code: grpc.StatusCode) -> HeptalogError | None:
-        """Hear that a shared call has ended, and say what to tell those whom it has not answered."""
-        self._streams.discard(stream)
-        if self._stream is stream:
-            self._stream = None
-        self._prospect.learn(code, was_of_use=stream.joint.heard_count > 0)
-        return calls.closed() if self._is_closed else None
+    def _begun(self) -> "_Stream":
+        return _Stream(self._open, self._timeout, self._clock, self._ended)
 
 
 class _Stream:

@@ -1,6 +1,5 @@
 """Appends of many threads at the same time, on one call: each has its own answer, its own deadline, its own errors."""
 
-import os
 import time
 from collections.abc import Callable, Iterator
 from copy import copy
@@ -12,7 +11,7 @@ import grpc
 from heptalog.replay.errors import HeptalogError
 from heptalog.service.appends import Append, Receipt
 from heptalog.service.client import calls, joint
-from heptalog.service.client.joint import AppendRequest, Company, Joint, Prospect, can_join
+from heptalog.service.client.joint import AppendRequest, Joint, Sharing, can_join
 
 # An interrupt that comes just before a thread begins to wait is noticed when it wakes: so soon at the latest.
 _LOOK_SECONDS: Final = 0.2
@@ -51,7 +50,7 @@ class _Turn:
         self.is_taken = False
 
 
-class JoinedAppends:
+class JoinedAppends(Sharing["_Stream"]):
     """Has appends that are under way at the same time go together.
 
     Whoever is by itself makes a call of its own, and so does whoever gets no answer from the shared one: what that did
@@ -65,22 +64,17 @@ class JoinedAppends:
         timeout: float,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        super().__init__(clock)
         self._open = open_call
         self._alone = alone
         self._timeout = timeout
-        self._clock = clock
+        # Held by whoever asks for a call to share, and by who hears that one has ended.
         self._turn = _Turn()
-        self._prospect = Prospect(clock)
-        self._stream: _Stream | None = None
-        self._streams: set[_Stream] = set()
-        self._company = Company()
-        self._is_closed = False
-        self._process = os.getpid()
 
     def append(self, append: Append, request: AppendRequest) -> Receipt:
         """Record events, with others or alone."""
-        if os.getpid() != self._process:
-            # After a fork: the threads of what is shared are in the other process, and its lock may be held for ever.
+        if self._is_elsewhere:
+            # The threads of what is shared are in the other process, and its lock may be held for ever.
             return self._alone(append, request, self._timeout)
         ticket, now = _Ticket(), self._clock()
         try:
@@ -113,7 +107,7 @@ class JoinedAppends:
 
     def close(self) -> None:
         """Whoever still waits is told that the client is closed, once its channel is; waits for that."""
-        if os.getpid() != self._process:
+        if self._is_elsewhere:
             return
         with self._turn.lock:
             streams = list(self._streams)
@@ -124,33 +118,13 @@ class JoinedAppends:
         """Hear that the channel is about to be closed."""
         self._is_closed = True
 
-    def _shared(self, now: float) -> "_Stream | None":
-        """The call to share now, if there is any. Holds the lock."""
-        stream = self._stream
-        if stream is not None and stream.is_open and now < stream.renewed_at:
-            return stream
-        if stream is not None:
-            stream.retire()
-            self._stream = None
-        if self._is_closed or not self._prospect.is_good:
-            return None
+    def _begun(self) -> "_Stream | None":
         try:
-            stream = _Stream(self._open, self._timeout, self._turn, self._clock, self._ended)
+            return _Stream(self._open, self._timeout, self._turn, self._clock, self._ended)
         except RuntimeError:
             # No more threads can be started here, and a call of one's own needs none.
             self._prospect.learn(grpc.StatusCode.RESOURCE_EXHAUSTED, was_of_use=False)
             return None
-        self._stream = stream
-        self._streams.add(stream)
-        return stream
-
-    def _ended(self, stream: "_Stream", code: grpc.StatusCode) -> HeptalogError | None:
-        """Hear that a shared call has ended, and say what to tell those whom it has not answered. Holds the lock."""
-        self._streams.discard(stream)
-        if self._stream is stream:
-            self._stream = None
-        self._prospect.learn(code, was_of_use=stream.joint.heard_count > 0)
-        return calls.closed() if self._is_closed else None
 
     def _awaited(self, ticket: _Ticket, stream: "_Stream", until: float) -> Receipt | HeptalogError | None:
         is_told = False

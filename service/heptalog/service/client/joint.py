@@ -4,10 +4,11 @@ Each is independent of the others, as if it were a call of its own, and is carri
 has not answered in the end is for its caller to send again, on its own. Knows neither threads nor loops.
 """
 
+import os
 from collections import deque
 from collections.abc import Callable, Iterator
 from operator import attrgetter
-from typing import Final, Generic, Protocol, TypeAlias, TypeVar
+from typing import Any, Final, Generic, Protocol, TypeAlias, TypeVar
 
 import grpc
 from msgspec import Struct
@@ -15,7 +16,7 @@ from msgspec import Struct
 from heptalog.internal.v1 import bytes_pb2
 from heptalog.replay.errors import HeptalogError
 from heptalog.service.appends import Append, Receipt
-from heptalog.service.client import flight
+from heptalog.service.client import calls, flight
 from heptalog.service.client.flight import outcome_of
 from heptalog.v1 import log_pb2
 
@@ -208,3 +209,67 @@ class Prospect:
         else:
             self._not_before = self._clock() + self._seconds
             self._seconds = min(2 * self._seconds, _LONGEST_SECONDS)
+
+
+class SharedCall(Protocol):
+    """One call that many share."""
+
+    is_open: bool  # takes more
+    renewed_at: float  # when another takes over
+
+    @property
+    def joint(self) -> Joint[Any]:
+        """What goes over it."""
+        ...
+
+    def retire(self) -> None:
+        """Take no more, and end once all is answered."""
+        ...
+
+
+S = TypeVar("S", bound=SharedCall)
+
+
+class Sharing(Generic[S]):
+    """The calls that the appends of one client share, one after the other; what is the same for threads and tasks."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._prospect = Prospect(clock)
+        self._company = Company()
+        self._stream: S | None = None
+        self._streams: set[S] = set()
+        self._is_closed = False
+        self._process = os.getpid()
+
+    @property
+    def _is_elsewhere(self) -> bool:
+        """Whether this is another process, after a fork: what is shared belongs to the first, and does nothing here."""
+        return os.getpid() != self._process
+
+    def _begun(self) -> S | None:
+        """A new call to share; None where there can be none now."""
+        raise NotImplementedError
+
+    def _shared(self, now: float) -> S | None:
+        """The call to share now, if there is any."""
+        stream = self._stream
+        if stream is not None and stream.is_open and now < stream.renewed_at:
+            return stream
+        if stream is not None:
+            stream.retire()
+            self._stream = None
+        if self._is_closed or not self._prospect.is_good:
+            return None
+        stream = self._stream = self._begun()
+        if stream is not None:
+            self._streams.add(stream)
+        return stream
+
+    def _ended(self, stream: S, code: grpc.StatusCode) -> HeptalogError | None:
+        """Hear that a shared call has ended, and say what to tell those whom it has not answered."""
+        self._streams.discard(stream)
+        if self._stream is stream:
+            self._stream = None
+        self._prospect.learn(code, was_of_use=stream.joint.heard_count > 0)
+        return calls.closed() if self._is_closed else None
