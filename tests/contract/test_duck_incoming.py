@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator
 from contextlib import closing
+from types import SimpleNamespace
 from typing import Any
 
 import duckdb
 import pyarrow as pa
 import pytest
 
+from heptalog.service.store import duck_incoming
 from heptalog.service.store.duck_incoming import Incoming, Rows, Table, rows_in, rows_of
 from heptalog.service.store.duck_tables import ENDINGS, EVENTS, GAMES, REFUSALS, TABLES
 from heptalog.service.store.kept import ENDING_COLUMNS, EVENT_COLUMNS, GAME_COLUMNS, columns_of, event_columns
@@ -141,6 +143,25 @@ def test_a_prepared_statement_outlives_a_change_of_its_table(connection: duckdb.
     other.execute("CREATE TABLE log.more (number BIGINT)")
     incoming.insert(connection, numbered(2))
     assert [row[0] for row in events(connection)] == [1, 2]
+
+
+def test_a_statement_is_planned_once(connection: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[pa.Schema] = []
+    rows_from = pa.RecordBatchReader.from_batches
+
+    def noted(schema: pa.Schema, batches: list[pa.RecordBatch]) -> pa.RecordBatchReader:
+        asked.append(schema)
+        return rows_from(schema, batches)
+
+    monkeypatch.setattr(
+        duck_incoming, "pa", SimpleNamespace(schema=pa.schema, RecordBatchReader=SimpleNamespace(from_batches=noted))
+    )
+    Incoming(connection, TABLES)
+    for table in (*TABLES, *TABLES):
+        asked.clear()
+        connection.execute(table.execute)
+        # Whoever plans a statement asks its source for the columns first, and then once more for the rows.
+        assert asked == [pa.schema(list(table.row))]
 
 
 def test_columns_of_many_events_are_those_of_each() -> None:

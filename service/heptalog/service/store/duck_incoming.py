@@ -31,7 +31,7 @@ class Rows(NamedTuple):
 class Incoming:
     """The rows that are inserted next, on a connection that does nothing but commit."""
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection, tables: Iterable[Table]) -> None:
+    def __init__(self, connection: duckdb.DuckDBPyConnection, tables: Sequence[Table]) -> None:
         """Make the connection ready.
 
         Its statements are planned without the optimizer, which finds nothing to do in them and takes half of their
@@ -41,6 +41,8 @@ class Incoming:
         self._sources: Final = {table.source: _Source(pa.schema(list(table.row))) for table in tables}
         for table in tables:
             connection.register(table.source, self._sources[table.source])
+        # Only once all are known: a statement that is older than the newest of them would be planned anew every time.
+        for table in tables:
             connection.execute(table.prepare)
 
     def insert(self, connection: duckdb.DuckDBPyConnection, rows: Rows) -> None:
