@@ -2,11 +2,16 @@
 
 import statistics
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
 
 from bench.peers.peer import Figures
 from bench.peers.results import Results, Section
+from bench.peers.shapes import ALONE
 
-INTRODUCTION = """# Beside others
+# What a server like ours cannot be without, whatever it does besides: both by their names among the peers.
+FLOORS: Final = ("gRPC echo", "DuckDB")
+
+INTRODUCTION: Final = """# Beside others
 
 `make bench` measures Heptalog beside others that do the same or nearly, all in one run on one machine. Each runs in a
 process of its own, installed from the package registries as [`bench/peers`](../bench/peers) pins them. In every round
@@ -45,11 +50,38 @@ def appends(section: Section) -> Iterator[str]:
         ["ratio", *others],
         [[work, *(ratio(section.ratio(work, ours, name)) for name in others)] for work in section.figures],
     )
+    yield from floors(section)
     yield "Milliseconds of one append, or of one reading: p50 / p99, medians of the rounds:"
     yield table(
         ["ms", *names],
         [[work, *(latency(section.figures[work].get(name)) for name in names)] for work in section.figures],
     )
+
+
+def floors(section: Section) -> Iterator[str]:
+    """What one caller would have of a server that did nothing, and how much of that, or more, each one has."""
+    limits = {work: limits for work in section.figures if work in ALONE and (limits := limits_of(section, work))}
+    if not limits:
+        return
+    others = [told.name for told in section.peers if told.name not in FLOORS]
+    yield (
+        f"One caller waits for gRPC and for the engine, one after the other: {' and '.join(FLOORS)} together are what "
+        "no service with gRPC for Python over this engine can pass, were it to do nothing besides. Each of the others "
+        "÷ that:"
+    )
+    rows = []
+    for work, at_most in limits.items():
+        ratios = [
+            [its / limit for its, limit in zip(section.rates(work, name), at_most, strict=False)] for name in others
+        ]
+        rows.append([work, number(median(at_most)), *(ratio(median(found)) if found else "" for found in ratios)])
+    yield table(["one caller", " + ".join(FLOORS), *others], rows)
+
+
+def limits_of(section: Section, work: str) -> list[float]:
+    """How many a second, in every round, where each waits for all of the floors in turn."""
+    rounds = zip(*(section.rates(work, name) for name in FLOORS), strict=False)
+    return [1 / sum(1 / rate for rate in rates) for rates in rounds]
 
 
 def replay(section: Section) -> Iterator[str]:

@@ -29,6 +29,7 @@ SHAPES: Final = {
     "1,000 × 1 caller": Shape(1, 1000),
 }
 WAITING: Final = tuple(name for name, shape in SHAPES.items() if not shape.is_stream)
+ALONE: Final = tuple(name for name in WAITING if SHAPES[name].callers == 1)
 READ_ALL: Final = "read all"
 READ_ONE: Final = "read one game"
 READS: Final = (READ_ALL, READ_ONE)

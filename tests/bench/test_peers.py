@@ -177,6 +177,24 @@ def test_a_game_is_held_against_the_slowest_of_ours() -> None:
     assert "| theirs | chess | 100 | 100 | 3.00× | 1.50× |" in text
 
 
+def test_one_caller_is_held_against_all_floors_in_turn() -> None:
+    names = ("ours", "gRPC echo", "DuckDB")
+    # The machine slows down to a tenth in the last round.
+    alone = {
+        "ours": rounds_of(100, 130, 11),
+        "gRPC echo": rounds_of(600, 600, 60),
+        "DuckDB": rounds_of(300, 300, 30),
+    }
+    together = {"ours": rounds_of(900), "gRPC echo": rounds_of(9), "DuckDB": rounds_of(9)}
+    text = page(results_of("appends", Section(list(map(told, names)), {}, {"1 caller": alone, "4 callers": together})))
+    assert "| one caller | gRPC echo + DuckDB | ours |\n| --- | --- | --- |\n| 1 caller | 200 | 0.55× |\n\n" in text
+
+
+def test_nobody_is_held_against_floors_that_were_not_measured() -> None:
+    figures = {"1 caller": {"ours": rounds_of(100), "gRPC echo": rounds_of(600)}}
+    assert "one caller" not in page(results_of("appends", Section([told("ours"), told("gRPC echo")], {}, figures)))
+
+
 def test_the_page_is_that_of_the_results() -> None:
     results = json.decode((ROOT / RESULTS).read_bytes(), type=Results)
     assert (ROOT / PAGE).read_text() == page(results), "make bench writes both"
