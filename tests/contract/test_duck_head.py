@@ -103,6 +103,9 @@ def test_it_is_on_disk_before_the_answer_and_after_the_commit(path: Path, monkey
     assert record is not None
     assert record.time == "2026-09-21T14:13:20.123456789Z"
     done.clear()
+    appended(store, batch_of(game(1)[4:5]))
+    assert done == ["EXECUTE", "sync"]
+    done.clear()
     store.append([], refusals(1))
     assert done == ["EXECUTE"]
     store.close()

@@ -1,7 +1,8 @@
 """How rows come to the engine: each statement is given what is its own, once, and nothing of one before it."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -9,12 +10,14 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from heptalog.service.store import duck_incoming
+from heptalog.service.store import GameFilter, duck_incoming
+from heptalog.service.store.duck import DuckStore
 from heptalog.service.store.duck_incoming import Incoming, Rows, Table, rows_in, rows_of
 from heptalog.service.store.duck_tables import ENDINGS, EVENTS, GAMES, REFUSALS, TABLES
 from heptalog.service.store.kept import ENDING_COLUMNS, EVENT_COLUMNS, GAME_COLUMNS, columns_of, event_columns
 from heptalog.service.store.migrate import migrate, migrations
-from tests.contract.given import whole_games
+from tests.contract.given import appended, begin, checkpoint_of, game, refusals, whole_games
+from tests.support.recording import batch_of
 
 COLUMNS = (
     (7, 8),
@@ -162,6 +165,36 @@ def test_a_statement_is_planned_once(connection: duckdb.DuckDBPyConnection, monk
         connection.execute(table.execute)
         # Whoever plans a statement asks its source for the columns first, and then once more for the rows.
         assert asked == [pa.schema(list(table.row))]
+
+
+def test_nothing_that_is_asked_or_kept_meanwhile_has_a_statement_planned_anew(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    streams = duck_incoming._Source.__arrow_c_stream__
+    asked = 0
+
+    def counted(source: Any, requested_schema: object | None = None) -> object:
+        nonlocal asked
+        asked += 1
+        return streams(source, requested_schema)
+
+    monkeypatch.setattr(duck_incoming._Source, "__arrow_c_stream__", counted)
+    store = DuckStore(path)
+    entries = game(1)
+    meanwhile: list[Callable[[], object]] = [
+        lambda: None,
+        lambda: (list(store.read_all()), store.games(GameFilter()), store.head("nobody"), store.tile(0, 0, 1)),
+        lambda: store.keep_checkpoint(checkpoint_of(store.tree_head().size, store.tree_head().root)),
+        lambda: store._writer.execute("CHECKPOINT"),
+        lambda: store.append([begin(2)], refusals(1)),
+    ]
+    appended(store, batch_of(entries[:1]))
+    for entry, work in zip(entries[1:], meanwhile, strict=False):
+        work()
+        asked = 0
+        appended(store, batch_of([entry]))
+        assert asked == 1
+    store.close()
 
 
 def test_columns_of_many_events_are_those_of_each() -> None:

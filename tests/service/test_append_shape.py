@@ -8,11 +8,14 @@ import pytest
 from google.protobuf.timestamp_pb2 import Timestamp
 from msgspec.structs import replace
 
+from bench.games import TABLES, recorded_games
 from heptalog.replay import codec
 from heptalog.replay.errors import Code, Malformed
 from heptalog.replay.events import CardPlayed, CardsDealt, DealerDrawn, Event, NoteAdded
 from heptalog.replay.evidence.seals import redact, sealed
 from heptalog.replay.seven_rocks.events import Arm, TilePlayed
+from heptalog.service.appending import shape
+from heptalog.service.appending.shape import check_shape
 from heptalog.service.appends import Append
 from heptalog.service.config import EVENT_SIZE_MAX
 from heptalog.service.store import NO_GAME
@@ -257,6 +260,17 @@ def test_a_redacted_event_is_refused(table: Service) -> None:
     check_malformed(table, deal_request(redacted), Code.VALUE_SEALED, "events[0].cards_dealt.hands[0]")
     partly = CardsDealt((*deal.hands[:2], *redacted.hands[2:]))
     check_malformed(table, deal_request(partly), Code.VALUE_SEALED, "events[0].cards_dealt.hands[2]")
+    batch = append_message(Append("game", 1, (remark("a"), Event(0, partly, event_id="deal"))))
+    check_malformed(table, batch, Code.VALUE_SEALED, "events[1].cards_dealt.hands[2]")
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_what_a_table_sends_is_not_looked_at_one_by_one(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shape, "_check_events", lambda _: pytest.fail("a plain batch went event by event"))
+    for bodies in recorded_games(name, count=3).bodies:
+        events = [Event(0, body, event_id=f"e{number}") for number, body in enumerate(bodies)]
+        for first in range(0, len(events) - 1, 100):
+            check_shape(Append("game", first - 1, tuple(events[first : first + 100])))
 
 
 @pytest.mark.parametrize(
@@ -277,4 +291,6 @@ def test_a_seal_that_does_not_hold_is_refused(table: Service, change: dict[str, 
     seal: Any = deal.hands[1].seal
     hands = (deal.hands[0], replace(deal.hands[1], seal=replace(seal, **change)), *deal.hands[2:])
     check_malformed(table, deal_request(CardsDealt(hands)), code, f"events[0].cards_dealt.hands[1]{place}")
+    batch = append_message(Append("game", 1, (remark("a"), Event(0, CardsDealt(hands), event_id="deal"))))
+    check_malformed(table, batch, code, f"events[1].cards_dealt.hands[1]{place}")
     assert len(bodies_in(table.client(), "game")) == 2

@@ -4,8 +4,8 @@ import re
 from typing import Final
 
 from heptalog.replay.errors import Code, Corrupt, HeptalogError, Malformed, Redacted
-from heptalog.replay.events import Event, snake_name
-from heptalog.replay.evidence.seals import check_seals, check_whole
+from heptalog.replay.events import UNSET, Event, snake_name
+from heptalog.replay.evidence.seals import check_seals, check_whole, sealable_parts
 from heptalog.service.appends import Append, placed
 from heptalog.service.config import EVENTS_PER_APPEND_MAX, ID_LENGTH_MAX
 
@@ -39,7 +39,7 @@ def _are_plain(append: Append) -> bool:
             or event.recorded_at
             or event.previous_hash
             or event.hash
-            or event.body.sealed
+            or (event.body.sealed and any(part.seal is not UNSET for _, part in sealable_parts(event.body)))
         ):
             return False
         ids.add(event_id)
