@@ -65,6 +65,7 @@ trials: $(DEVELOPED) ## crashes, full disks, backups, tampering and fuzzing: an 
 	$(BIN)/python -m tests.trials.disk_full
 	$(BIN)/python -m tests.trials.backup
 	$(BIN)/python -m tests.trials.tamper
+	$(BIN)/python -m tests.trials.flipped
 	$(BIN)/python -m tests.trials.fuzz --minutes 10
 
 check: check-code check-mypy check-pyright ## generated code, lint, format and types; with -j2 on two cores

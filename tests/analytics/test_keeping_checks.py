@@ -2,12 +2,14 @@
 
 from pathlib import Path
 
+import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from msgspec.structs import replace
 
 from heptalog.analytics.keeping import Follower, build, check
+from heptalog.analytics.keeping import manifest as manifests
 from heptalog.analytics.keeping.place import MANIFEST
 from heptalog.analytics.keeping.segments import sha256_of
 from heptalog.replay.errors import Code, Corrupt, HeptalogError, Unavailable
@@ -123,7 +125,7 @@ def _tamper(folder: Path, table: str) -> str:
     manifest = (generation / MANIFEST).read_text()
     new = (path.stat().st_size, sha256_of(path))
     manifest = manifest.replace(f'"size":{old[0]},"sha256":"{old[1]}"', f'"size":{new[0]},"sha256":"{new[1]}"')
-    (generation / MANIFEST).write_text(manifest)
+    manifests.store(msgspec.json.decode(manifest, type=manifests.Manifest), generation)
     return str(rows["game_id"][place].as_py())
 
 

@@ -8,10 +8,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from heptalog.analytics.processes import core_count
 from heptalog.cli.connections import Connections, damaged, opening, shown
 from heptalog.cli.exits import complain
 from heptalog.cli.output import Counter, counting
-from heptalog.cli.processes import core_count
 from heptalog.cli.render import counted
 from heptalog.cli.temporary import temporary_folder
 from heptalog.replay.errors import Code, Corrupt, Unavailable
@@ -107,18 +107,22 @@ def opened_log(database: Path) -> "Iterator[DuckStore]":
 
 def _followed(folder: Path, store: "DuckStore", stack: ExitStack) -> "tuple[Snapshot, tuple[str, ...]]":
     """Bring the tables up to date, and let others go on with the folder; only what is read of it is held."""
-    from heptalog.analytics.keeping import Follower, behind, is_far
+    from heptalog.analytics.keeping import Follower, due, is_far, opened
+    from heptalog.analytics.keeping.manifest import boot_id
     from heptalog.analytics.keeping.place import read
 
     lock, folder = _held(folder, stack)
     with closing(lock):
-        total, due = store.position(), behind(folder, store)
-        with counting("events", total=total, begun=total - due) as counter:
-            if is_far(due, total):
+        found = opened(folder, store, boot=boot_id())
+        total, count = store.position(), due(found, store)
+        with counting("events", total=total, begun=total - count) as counter:
+            if is_far(count, total):
                 build_all(folder, store, counter)
             with (
                 _writing(folder),
-                closing(Follower(folder, store, lock=lock, check_room=partial(check_room, folder))) as follower,
+                closing(
+                    Follower(folder, store, lock=lock, found=found, check_room=partial(check_room, folder))
+                ) as follower,
             ):
                 snapshot = _caught_up(follower, counter)
                 for generation in snapshot.folders:

@@ -19,8 +19,8 @@ from heptalog.analytics.keeping.manifest import FORM, FORMAT, Counted, Manifest,
 from heptalog.analytics.keeping.opening import in_hex, tree_if_whole
 from heptalog.analytics.keeping.piles import Piles
 from heptalog.analytics.keeping.place import begin, read
-from heptalog.analytics.keeping.processes import Counter, in_processes
 from heptalog.analytics.keeping.shelf import Shelf
+from heptalog.analytics.processes import Tally, in_order_tallied
 from heptalog.analytics.sources import Log, Source
 from heptalog.analytics.tables import RATING_CHANGES, REFUSALS, TABLES
 
@@ -72,7 +72,7 @@ def build(folder: Path, open_source: OpenSource, *, processes: int, tell: Tell) 
             raise
 
 
-def build_span(span: Span, counter: Counter) -> Report:
+def build_span(span: Span, tally: Tally) -> Report:
     """Write the rows of all games of a span; in any process."""
     shelf = Shelf(span.generation, number=span.number)
     piles = Piles()
@@ -84,7 +84,7 @@ def build_span(span: Span, counter: Counter) -> Report:
                 unread.append(name)
             if projection is not None:
                 piles.add(projection)
-            counter.add(len(records))
+            tally.add(len(records))
     shelf.add(piles)
     return Report(shelf.segments, tuple(unread))
 
@@ -108,7 +108,7 @@ def _build(generation: Path, source: Log, open_source: OpenSource, processes: in
         Span(open_source, first, last, until, generation, 1 + place * _NUMBERS_A_SPAN)
         for place, (first, last) in enumerate(spans_of(until, processes))
     ]
-    reports = list(in_processes(build_span, spans, processes=processes, tell=lambda done: tell(done, until)))
+    reports = list(in_order_tallied(build_span, spans, jobs=processes, tell=lambda done: tell(done, until)))
     manifest = Manifest(
         FORMAT,
         FORM,

@@ -17,12 +17,11 @@ from heptalog.analytics.keeping.manifest import Chunk, Counted, Manifest, Segmen
 from heptalog.analytics.keeping.opening import is_of
 from heptalog.analytics.keeping.piles import Piles
 from heptalog.analytics.keeping.place import current, read
-from heptalog.analytics.keeping.processes import Counter as DoneCounter
-from heptalog.analytics.keeping.processes import in_processes
 from heptalog.analytics.keeping.rated import rated_anew
 from heptalog.analytics.keeping.segments import NUMBER
 from heptalog.analytics.keeping.segments import read as read_rows
 from heptalog.analytics.keeping.shelf import in_order, rows_in
+from heptalog.analytics.processes import Tally, in_order_tallied
 from heptalog.analytics.projecting.arrow import arrow_table, refusal_row, schema_of
 from heptalog.analytics.projecting.rows import Row
 from heptalog.analytics.sources import Source
@@ -65,7 +64,7 @@ def check(folder: Path, open_source: OpenSource, *, processes: int = 1, tell: Te
             _Span(open_source, first, last, until, generation, _overlapping(manifest.segments, first, last))
             for first, last in spans_of(until, processes)
         ]
-        done = in_processes(_check_span, spans, processes=processes, tell=lambda count: tell(count, until))
+        done = in_order_tallied(_check_span, spans, jobs=processes, tell=lambda count: tell(count, until))
         rows = Counter[str]()
         for counts in done:
             rows.update(counts)
@@ -78,7 +77,7 @@ def check(folder: Path, open_source: OpenSource, *, processes: int = 1, tell: Te
         return Counted(until, manifest.refusals, {table.name: rows[table.name] for table in TABLES})
 
 
-def _check_span(span: _Span, counter: DoneCounter) -> dict[str, int]:
+def _check_span(span: _Span, tally: Tally) -> dict[str, int]:
     """Hold the rows of the games of a span against those that are kept; in any process."""
     piles = Piles()
     with span.open_source() as source:
@@ -86,7 +85,7 @@ def _check_span(span: _Span, counter: DoneCounter) -> dict[str, int]:
             projection, _ = projected(records)
             if projection is not None:
                 piles.add(projection)
-            counter.add(len(records))
+            tally.add(len(records))
     fresh: dict[_Partition, dict[str, list[pa.Table]]] = {}
     for (ruleset, month, _), tables in piles.tables():
         for name, rows in tables.items():

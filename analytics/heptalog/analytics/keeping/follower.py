@@ -12,11 +12,26 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
+from msgspec import Struct
+
 from heptalog.analytics.keeping.games import EVENTS_HELD_MAX
 from heptalog.analytics.keeping.generation import Generation
-from heptalog.analytics.keeping.manifest import FORM, FORMAT, Manifest, boot_id, first_damaged, paths, store, written
-from heptalog.analytics.keeping.opening import opened
+from heptalog.analytics.keeping.manifest import (
+    FORM,
+    FORMAT,
+    Kept,
+    Manifest,
+    boot_id,
+    first_damaged,
+    moment_of,
+    named,
+    paths,
+    store,
+    written,
+)
+from heptalog.analytics.keeping.opening import Found, opened
 from heptalog.analytics.keeping.place import MANIFEST, Hold, begin, clear, current, keep, sweep
+from heptalog.analytics.keeping.scrubbing import Progress, Scrub
 from heptalog.analytics.keeping.segments import Damaged
 from heptalog.analytics.snapshots import Snapshot
 from heptalog.analytics.sources import Log
@@ -28,6 +43,15 @@ _UNSTORED_MAX: Final = 2_000
 _UNASKED_MAX: Final = 100_000
 # A moment is not kept waiting by what can be merged later, unless so many times as much lies there.
 _PATIENCE: Final = 4
+
+
+class _Held(Struct, frozen=True):
+    """A moment that was handed out: its number, what it is, and what its files are."""
+
+    number: int
+    snapshot: Snapshot
+    generation: Path
+    manifest: Manifest
 
 
 class Follower:
@@ -42,15 +66,16 @@ class Follower:
         source: Log,
         *,
         lock: Hold | None = None,
+        found: Found | None = None,
         check_room: Callable[[], None] = lambda: None,
         events_held_max: int = EVENTS_HELD_MAX,
         boot: str | None = None,
     ) -> None:
         """Open the folder, or begin it; anew where it is of another log, of another form, damaged, or ahead.
 
-        Who keeps the folder already gives its `lock` away; `check_room` raises where no more is to be written. Raises
-        Unavailable: DATABASE_LOCKED where another keeps it, SOURCE_UNREADABLE where it cannot be made; OSError where it
-        cannot be written.
+        Who keeps the folder already gives its `lock` away, and who has looked at it what was `found`: no file is read
+        twice. `check_room` raises where no more is to be written. Raises Unavailable: DATABASE_LOCKED where another
+        keeps it, SOURCE_UNREADABLE where it cannot be made; OSError where it cannot be written.
         """
         self._folder: Final = folder
         self._source: Final = source
@@ -63,12 +88,13 @@ class Follower:
         # Moments have numbers: with it stand those that are read, files that are in none from there on, and generations
         # that ended there.
         self._count = 0
-        self._held: list[tuple[int, Snapshot]] = []
+        self._held: list[_Held] = []
         self._retired: list[tuple[int, Path]] = []
         self._former: list[tuple[int, Hold]] = []
+        self._scrub = Scrub(self._files)
         self._lock = keep(folder) if lock is None else lock
         try:
-            self._generation = self._opened()
+            self._generation = self._opened(found)
             clear(folder)
         except BaseException:
             self._lock.close()
@@ -112,15 +138,16 @@ class Follower:
                 self._check_room()
             if generation.position - generation.stored_position > _UNSTORED_MAX:
                 generation.store()
-            moment = generation.moment()
+            manifest = generation.manifest()
+            moment = moment_of(generation.path, manifest)
             if moment != self._current:
                 self._renew(moment)
-            self._held.append((self._count, moment))
+            self._held.append(_Held(self._count, moment, generation.path, manifest))
             return moment
 
     def release(self, snapshot: Snapshot) -> None:
         """Nobody reads this moment any more; one that was handed out several times is released as often."""
-        place = next((place for place, (_, held) in enumerate(self._held) if held == snapshot), None)
+        place = next((place for place, held in enumerate(self._held) if held.snapshot == snapshot), None)
         if place is not None:
             del self._held[place]
 
@@ -140,6 +167,17 @@ class Follower:
                 return True
             self._forget()
             return False
+
+    def scrub(self, size: int) -> Progress:
+        """Read about so many bytes of the files again, where the last step ended; as `verify`, where one is damaged."""
+        with self._unbroken():
+            if current(self._folder) not in (None, self._generation.path):
+                # One was made beside it, and is gone on with by who follows.
+                return Progress(is_over=False)
+            progress = self._scrub.step(self._generation.path, size)
+            if progress.damaged:
+                self._forget()
+            return progress
 
     def abandon(self) -> None:
         """Take away what was written since the manifest, and where the tables were begun here all of them.
@@ -172,8 +210,8 @@ class Follower:
             self._generation.hold.close()
             self._lock.close()
 
-    def _opened(self) -> Generation:
-        found = opened(self._folder, self._source, boot=self._boot)
+    def _opened(self, known: Found | None = None) -> Generation:
+        found = opened(self._folder, self._source, boot=self._boot, known=known).usable
         self._is_begun = found is None
         if found is None:
             path, manifest = begin(self._folder), Manifest(FORMAT, FORM, boot=self._boot)
@@ -231,7 +269,15 @@ class Follower:
 
     def _oldest(self) -> int:
         """The number of the oldest moment that is read, or of the next one."""
-        return min((number for number, _ in self._held), default=self._count + 1)
+        return min((held.number for held in self._held), default=self._count + 1)
+
+    def _files(self) -> dict[Path, Kept]:
+        """Every file that is read now, or will be by who asks next."""
+        files: dict[Path, Kept] = {}
+        for held in self._held:
+            files.update(named(held.manifest, held.generation))
+        files.update(named(self._generation.manifest(), self._generation.path))
+        return files
 
     def _forget(self) -> None:
         self._is_open = False

@@ -12,7 +12,7 @@ from heptalog.analytics.projecting.game import GameProjection
 from heptalog.analytics.rating import RatedGame, result_of
 from heptalog.analytics.sources import Recorded, Source
 from heptalog.replay.codec import decode
-from heptalog.replay.errors import Code, Corrupt, HeptalogError
+from heptalog.replay.errors import Code, Corrupt, HeptalogError, problem_of
 from heptalog.replay.events import Event
 
 # How many events are held folded; each takes about 700 bytes.
@@ -194,11 +194,6 @@ def event_of(record: Recorded) -> Event:
     if (event.game_id, event.sequence) != (record.game_id, record.sequence):
         raise Corrupt(Code.RECORD_DAMAGED, rule="evidence", sequence=record.sequence)
     return event
-
-
-def problem_of(error: Exception) -> str:
-    """What is wrong, in a word; its text could quote a hidden card."""
-    return str(error.code) if isinstance(error, HeptalogError) else type(error).__name__
 
 
 def _number(game: Game) -> int:

@@ -4,19 +4,25 @@ Nothing in it is waited for to be on the disk: where it, or a file that it names
 anew from the log. But it is replaced at one moment, so that it never names what is not whole.
 """
 
+import os
+from collections.abc import Iterator
+from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from heptalog.analytics.keeping.place import MANIFEST, SEGMENTS
-from heptalog.analytics.keeping.segments import PART_SUFFIX, File, path_of, sha256_of
+from heptalog.analytics.keeping.segments import PART_SUFFIX, Damaged, File, path_of
 from heptalog.analytics.snapshots import Part, Snapshot
 
 FORMAT: Final = "heptalog tables"
 # What tables there are and what is in them. Where an old log would have other rows now, it is one more: a test knows.
 FORM: Final = 1
+# So much of a file is read at once.
+PIECE_SIZE: Final = 256 * 1024
 _BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
 
 
@@ -79,7 +85,8 @@ class Manifest(Struct, frozen=True):
     refusal.
 
     `number` is the next that a file gets; `unread` are the games with a record that could not be read here. `boot` is
-    when the machine was started: what was written before it was started again may not be what lies there now.
+    when the machine was started: what was written before it was started again may not be what lies there now. `seal`
+    is the hash of all the rest, made when it is stored: nothing else says what stands in here.
     """
 
     format: str
@@ -94,6 +101,7 @@ class Manifest(Struct, frozen=True):
     rated: tuple[Chunk, ...] = ()
     unread: tuple[str, ...] = ()
     boot: str = ""
+    seal: str = ""
 
 
 class Counted(Struct, frozen=True):
@@ -104,15 +112,17 @@ class Counted(Struct, frozen=True):
     rows: dict[str, int]
 
 
-def load(generation: Path, *, boot: str = "") -> Manifest | None:
+def load(generation: Path, *, boot: str = "", were_read: Manifest | None = None) -> Manifest | None:
     """The manifest of a generation, with every file that it names; None where it is damaged or of another form.
 
-    Files from before this `boot` are read whole: nobody waited for them to be on the disk.
+    Files from before this `boot` are read whole: nobody waited for them to be on the disk. Not those of a manifest of
+    this generation that `were_read` so already.
     """
     manifest = written(generation)
-    if manifest is None or first_damaged(manifest, generation, is_read=manifest.boot != boot) is not None:
+    if manifest is None:
         return None
-    return manifest
+    is_read = manifest.boot != boot and manifest != were_read
+    return manifest if first_damaged(manifest, generation, is_read=is_read) is None else None
 
 
 def written(generation: Path) -> Manifest | None:
@@ -121,7 +131,10 @@ def written(generation: Path) -> Manifest | None:
         manifest = msgspec.json.decode((generation / MANIFEST).read_bytes(), type=Manifest)
     except (OSError, msgspec.MsgspecError):
         return None
-    return manifest if (manifest.format, manifest.form) == (FORMAT, FORM) else None
+    if (manifest.format, manifest.form) != (FORMAT, FORM):
+        return None
+    # One of an older program has none.
+    return manifest if manifest.seal in ("", _seal(manifest)) else None
 
 
 def moment_of(generation: Path, manifest: Manifest) -> Snapshot:
@@ -141,13 +154,13 @@ def store(manifest: Manifest, generation: Path) -> None:
     """Replace the manifest of a generation. Raises OSError."""
     path = generation / MANIFEST
     part = path.with_name(path.name + PART_SUFFIX)
-    part.write_bytes(msgspec.json.encode(manifest))
+    part.write_bytes(msgspec.json.encode(replace(manifest, seal=_seal(manifest))))
     part.replace(path)
 
 
 def paths(manifest: Manifest, generation: Path) -> set[Path]:
     """Every file that a manifest names."""
-    return {path for path, _ in _named(manifest, generation)}
+    return {path for path, _ in named(manifest, generation)}
 
 
 def kept(file: File) -> Kept:
@@ -157,14 +170,45 @@ def kept(file: File) -> Kept:
 
 def first_damaged(manifest: Manifest, generation: Path, *, is_read: bool) -> Path | None:
     """A file that is not there, or not with its size; where they are read, also one with other bytes."""
-    for path, kept in _named(manifest, generation):
+    for path, kept in named(manifest, generation):
         try:
-            is_whole = path.stat().st_size == kept.size and (not is_read or sha256_of(path) == kept.sha256)
-        except OSError:
-            is_whole = False
-        if not is_whole:
+            if is_read:
+                for _ in read_whole(path, kept):
+                    pass
+            elif path.stat().st_size != kept.size:
+                return path
+        except (OSError, Damaged):
             return path
     return None
+
+
+def read_whole(path: Path, kept: Kept) -> Iterator[int]:
+    """Read all of a file, and say how much with each piece. Raises Damaged where it is not what was written."""
+    digest = sha256()
+    piece = memoryview(bytearray(min(PIECE_SIZE, kept.size + 1)))
+    try:
+        with path.open("rb", buffering=0) as file:
+            if os.fstat(file.fileno()).st_size != kept.size:
+                raise Damaged(path.name)
+            while size := file.readinto(piece):
+                digest.update(piece[:size])
+                yield size
+    except OSError as error:
+        raise Damaged(path.name) from error
+    if digest.hexdigest() != kept.sha256:
+        raise Damaged(path.name)
+
+
+def named(manifest: Manifest, generation: Path) -> list[tuple[Path, Kept]]:
+    """Every file that a manifest names, and what it says of it."""
+    files = [
+        (segment.path(generation, table), kept)
+        for segment in manifest.segments
+        for table, kept in segment.files.items()
+    ]
+    for table, chunks in _series(manifest):
+        files += [(chunk.path(generation, table), chunk.kept) for chunk in chunks]
+    return files
 
 
 def boot_id() -> str:
@@ -175,15 +219,8 @@ def boot_id() -> str:
         return ""
 
 
-def _named(manifest: Manifest, generation: Path) -> list[tuple[Path, Kept]]:
-    files = [
-        (segment.path(generation, table), kept)
-        for segment in manifest.segments
-        for table, kept in segment.files.items()
-    ]
-    for table, chunks in _series(manifest):
-        files += [(chunk.path(generation, table), chunk.kept) for chunk in chunks]
-    return files
+def _seal(manifest: Manifest) -> str:
+    return sha256(msgspec.json.encode(replace(manifest, seal=""))).hexdigest()
 
 
 def _series(manifest: Manifest) -> tuple[tuple[str, tuple[Chunk, ...]], ...]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 import msgspec
+from msgspec import Struct
 
 from heptalog.analytics.keeping.games import projected, whole_games
 from heptalog.analytics.keeping.manifest import Manifest, boot_id, load
@@ -23,20 +24,34 @@ _RETRIED_MAX: Final = 1_000
 _FAR: Final = 200_000
 
 
-def opened(folder: Path, source: Log, *, boot: str) -> tuple[Path, Manifest] | None:
-    """The generation that counts and its manifest; None where there is none that this log can go on with."""
+class Found(Struct, frozen=True):
+    """The generation that counts and its manifest, and why a log cannot go on with them, where it cannot."""
+
+    generation: Path | None = None
+    manifest: Manifest | None = None
+    why_anew: str = ""
+
+    @property
+    def usable(self) -> tuple[Path, Manifest] | None:
+        """Both, where a log can go on with them."""
+        if self.generation is None or self.manifest is None or self.why_anew:
+            return None
+        return self.generation, self.manifest
+
+
+def opened(folder: Path, source: Log, *, boot: str, known: Found | None = None) -> Found:
+    """What is in a folder for a log. Files from before this `boot` are read whole, but not again what is `known`."""
     generation = current(folder)
-    manifest = None if generation is None else manifest_for(generation, source, boot=boot)
-    return None if generation is None or manifest is None else (generation, manifest)
+    return Found() if generation is None else looked_at(generation, source, boot=boot, known=known)
 
 
-def manifest_for(generation: Path, source: Log, *, boot: str) -> Manifest | None:
-    """The manifest of a generation; None where it is damaged, or this log cannot go on with it."""
-    manifest = load(generation, boot=boot)
-    # A log that cannot say what it is may be any.
-    with suppress(Corrupt):
-        return None if manifest is None or not is_of(manifest, source) else manifest
-    return None
+def looked_at(generation: Path, source: Log, *, boot: str, known: Found | None = None) -> Found:
+    """The same for a generation, which is taken for the one that counts."""
+    were_read = known.manifest if known is not None and known.generation == generation else None
+    manifest = load(generation, boot=boot, were_read=were_read)
+    if manifest is None:
+        return Found(generation, None, "they are damaged, or of another form")
+    return Found(generation, manifest, _why_anew(manifest, source))
 
 
 def behind(folder: Path, source: Log) -> int:
@@ -44,8 +59,13 @@ def behind(folder: Path, source: Log) -> int:
 
     Where it is many, `build` makes all of them faster than a follower takes these.
     """
-    found = opened(folder, source, boot=boot_id())
-    return source.position() - (0 if found is None else found[1].position)
+    return due(opened(folder, source, boot=boot_id()), source)
+
+
+def due(found: Found, source: Log) -> int:
+    """The same for what was found."""
+    usable = found.usable
+    return source.position() - (0 if usable is None else usable[1].position)
 
 
 def is_far(due: int, head: int) -> bool:
@@ -101,6 +121,16 @@ def hash_of(refused: Refused) -> str:
 def hash_at(source: Source, position: int) -> str:
     """The hash of the record at a position, in hex; empty where there is none."""
     return "".join(hash_in(record.record).hex() for record in source.read_all(start=position, limit=1))
+
+
+def _why_anew(manifest: Manifest, source: Log) -> str:
+    if manifest.position > (head := source.position()):
+        return f"they go as far as position {manifest.position}, and the log only as far as {head}"
+    # A log that cannot say what it is may be any.
+    with suppress(Corrupt):
+        if is_of(manifest, source):
+            return ""
+    return "they are of another log, or a newer program can read more of it"
 
 
 def _is_still_unread(names: Sequence[str], source: Source, until: int) -> bool:

@@ -7,7 +7,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from heptalog.analytics.keeping.manifest import Manifest, boot_id, first_damaged, moment_of, written
-from heptalog.analytics.keeping.opening import manifest_for
+from heptalog.analytics.keeping.opening import looked_at
 from heptalog.analytics.keeping.place import current, is_misread, read
 from heptalog.analytics.snapshots import Snapshot
 from heptalog.analytics.sources import Log
@@ -32,10 +32,13 @@ def kept_now(folder: Path, source: Log) -> Iterator[Lying | None]:
         yield None
         return
     with closing(hold):
-        manifest = manifest_for(generation, source, boot=boot_id())
+        # Who goes on with them looks at them as well: only where nobody will, all may have to be read here.
+        manifest = written(generation)
         if manifest is not None and _is_all(manifest, source):
-            yield Lying(moment_of(generation, manifest), manifest.unread)
-            return
+            usable = looked_at(generation, source, boot=boot_id()).usable
+            if usable is not None and _is_all(usable[1], source):
+                yield Lying(moment_of(*usable), usable[1].unread)
+                return
     yield None
 
 

@@ -2,9 +2,9 @@
 
 import os
 from collections.abc import Iterator, Mapping
-from hashlib import file_digest
+from hashlib import file_digest, sha256
 from pathlib import Path
-from typing import Final, Literal, TypeAlias
+from typing import IO, Final, Literal, TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -90,8 +90,13 @@ def write_file(
     return File(table, ruleset, month, relative, rows.num_rows, path.stat().st_size, sha256)
 
 
-def read(path: Path, *, columns: list[str] | None = None, first: int = 0, last: int | None = None) -> pa.Table:
-    """The rows of a file, without what its path says; of games with numbers from `first` to `last`. Raises Damaged."""
+def read(
+    path: Path, written: str | None = None, *, columns: list[str] | None = None, first: int = 0, last: int | None = None
+) -> pa.Table:
+    """The rows of a file, without what its path says; of games with numbers from `first` to `last`.
+
+    Raises Damaged, also where the SHA-256 of the file is not what was `written`.
+    """
     bounds = None
     if first or last is not None:
         bounds = pc.field(NUMBER) >= first
@@ -100,12 +105,11 @@ def read(path: Path, *, columns: list[str] | None = None, first: int = 0, last: 
         # Not by its name, from whose folders columns would be made up; and by one thread, for others work beside it.
         with path.open("rb") as file:
             return pq.read_table(
-                file,
+                file if written is None else _whole(file, written),
                 columns=columns,
                 filters=bounds,
                 use_threads=False,
                 pre_buffer=False,
-                # So that damage is not merged into a file whose hash is right.
                 page_checksum_verification=True,
             )
     except (FileNotFoundError, pa.ArrowInvalid) as error:
@@ -115,6 +119,14 @@ def read(path: Path, *, columns: list[str] | None = None, first: int = 0, last: 
         if error.errno is None:
             raise Damaged(path.name) from error
         raise
+
+
+def _whole(file: IO[bytes], written: str) -> pa.BufferReader:
+    """All of a file, as it was written: the sums of its pages say nothing of what stands around them."""
+    data = file.read()
+    if sha256(data).hexdigest() != written:
+        raise Damaged(Path(file.name).name)
+    return pa.BufferReader(data)
 
 
 def partitions(table: pa.Table) -> Iterator[tuple[tuple[str, str], pa.Table]]:

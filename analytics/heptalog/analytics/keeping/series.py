@@ -78,4 +78,4 @@ class Series:
         return Chunk(number, order[0].as_py(), order[-1].as_py(), kept(file))
 
     def _rows(self, chunks: Iterable[Chunk]) -> pa.Table:
-        return pa.concat_tables(read(chunk.path(self._generation, self._table)) for chunk in chunks)
+        return pa.concat_tables(read(chunk.path(self._generation, self._table), chunk.kept.sha256) for chunk in chunks)

@@ -114,7 +114,7 @@ class Shelf:
 
     def _numbers_of(self, segment: Segment) -> _Numbers:
         if segment.number not in self._numbers:
-            rows = read(segment.path(self._generation, "games"), columns=[NUMBER])
+            rows = read(segment.path(self._generation, "games"), segment.files["games"].sha256, columns=[NUMBER])
             self._numbers[segment.number] = rows[NUMBER].to_numpy()
         return self._numbers[segment.number]
 
@@ -135,11 +135,11 @@ def rows_in(
     pieces: dict[str, list[pa.Table]] = {}
     for segment in segments:
         excluded = np.array(segment.excluded, np.int64)
-        for table in segment.files:
+        for table, file in segment.files.items():
             if segment.number in at_hand:
                 rows = at_hand[segment.number][table]
             else:
-                rows = read(segment.path(generation, table), first=first, last=last)
+                rows = read(segment.path(generation, table), file.sha256, first=first, last=last)
             if segment.excluded:
                 rows = rows.filter(pa.array(~np.isin(rows[NUMBER].to_numpy(), excluded)))
             if rows.num_rows:

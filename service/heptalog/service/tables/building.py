@@ -1,6 +1,5 @@
 """The process that makes the tables anew, beside the one that keeps them."""
 
-import os
 import time
 from collections.abc import Callable
 from functools import partial
@@ -8,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from heptalog.analytics.keeping import build, folder_of
+from heptalog.analytics.processes import core_count
 from heptalog.service.tables.messages import Built, Done
 from heptalog.service.tables.serving import Place, Server, serve
 from heptalog.service.tables.source import connected
@@ -37,8 +37,7 @@ def make(place: Place, tell: Callable[[int, int], None] = lambda position, head:
         place.check_room()
         tell(position, head)
 
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    build(folder_of(Path(place.database)), partial(connected, place.feed), processes=cores, tell=look)
+    build(folder_of(Path(place.database)), partial(connected, place.feed), processes=core_count(), tell=look)
 
 
 if __name__ == "__main__":

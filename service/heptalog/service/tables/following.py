@@ -3,9 +3,8 @@
 import logging
 from pathlib import Path
 
-from heptalog.analytics.keeping import Follower, behind, folder_of, is_far
-from heptalog.analytics.keeping.manifest import boot_id, load
-from heptalog.analytics.keeping.place import current
+from heptalog.analytics.keeping import Follower, due, folder_of, is_far, opened
+from heptalog.analytics.keeping.manifest import boot_id
 from heptalog.analytics.snapshots import Snapshot
 from heptalog.service.tables.building import make
 from heptalog.service.tables.messages import (
@@ -17,6 +16,8 @@ from heptalog.service.tables.messages import (
     Reply,
     Rest,
     Rested,
+    Scrub,
+    Scrubbed,
     Stop,
     Take,
     Taken,
@@ -32,33 +33,22 @@ _log = logging.getLogger(__name__)
 def follow(server: Server, place: Place) -> None:
     """Follow until told to stop."""
     folder, source = folder_of(Path(place.database)), RemoteSource(place.feed)
-    count, head = behind(folder, source), source.position()
-    if count >= head and (reason := _why_anew(folder, head)):
-        _log.warning("the tables are made anew: %s", reason)
+    found = opened(folder, source, boot=boot_id())
+    # Of tables of no event there is nothing to make anew.
+    if found.why_anew and (found.manifest is None or found.manifest.position):
+        _log.warning("the tables are made anew: %s", found.why_anew)
+    count, head = due(found, source), source.position()
     if is_far(count, head):
         _log.warning("the tables are behind by %d of %d events, and are made by all processors", count, head)
         make(place)
         _log.warning("the tables are made, up to position %d at least", head)
-    follower = Follower(folder, source, check_room=place.check_room)
+    follower = Follower(folder, source, found=found, check_room=place.check_room)
     kept = _Kept(follower)
     while not isinstance(command := server.receive(), Stop):
         server.send(kept.answer(command))
     # Only in order: after a failure, or without a server, what was not written down is followed again.
     follower.close()
     server.send(Done())
-
-
-def _why_anew(folder: Path, head: int) -> str:
-    """What is wrong with tables that a log cannot go on with; nothing where there are none, or none of any event."""
-    generation = current(folder)
-    if generation is None:
-        return ""
-    manifest = load(generation, boot=boot_id())
-    if manifest is None:
-        return "they are damaged, or of another form"
-    if manifest.position > head:
-        return f"they go as far as position {manifest.position}, and the log only as far as {head}"
-    return "they are of another log, or a newer program can read more of it" if manifest.position else ""
 
 
 class _Kept:
@@ -86,6 +76,9 @@ class _Kept:
                 return Done()
             case Verify():
                 return Verified(self._follower.verify())
+            case Scrub(size=size):
+                progress = self._follower.scrub(size)
+                return Scrubbed(progress.read, progress.total, progress.is_over, progress.damaged)
             case Stop():
                 raise AssertionError("the loop has ended")
 

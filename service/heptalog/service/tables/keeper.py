@@ -6,30 +6,33 @@ fails again and again each is told why, and it is tried again at intervals.
 """
 
 import logging
+import math
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from threading import Condition, Thread
-from typing import Final, Protocol
+from typing import Final
+from weakref import WeakSet
 
 from msgspec import Struct
 
 from heptalog.analytics.snapshots import Snapshot
 from heptalog.replay.errors import Code, HeptalogError, Unavailable
 from heptalog.service.tables.messages import (
-    Command,
     Follow,
     Followed,
     Release,
-    Reply,
     Rest,
     Rested,
+    Scrub,
+    Scrubbed,
     Take,
     Taken,
     Verified,
     Verify,
 )
-from heptalog.service.tables.process import Gone
+from heptalog.service.tables.process import Follower, Gone
+from heptalog.service.tables.rounds import STEP_SIZE, Rounds
 
 # One step: short enough that a question that comes in the middle of it waits for little.
 EVENTS_AT_ONCE: Final = 5000
@@ -47,31 +50,6 @@ _TRUST_SECONDS: Final = 60.0
 # At the end a step that takes longer is not waited for: all tables may be made anew in it.
 _CLOSING_SECONDS: Final = 10.0
 _log = logging.getLogger(__name__)
-
-
-class Follower(Protocol):
-    """A process that follows."""
-
-    @property
-    def number(self) -> int:
-        """The number that the operating system gave it."""
-        ...
-
-    def tell(self, command: Command) -> Reply:
-        """Have it do something. Raises Gone, or the error that ended it."""
-        ...
-
-    def stop(self) -> None:
-        """End it in order."""
-        ...
-
-    def end(self) -> None:
-        """End it at once, from any thread: who tells it something is told that it is gone."""
-        ...
-
-    def kill(self) -> None:
-        """End it at once, and let go of it."""
-        ...
 
 
 class End(Struct, frozen=True):
@@ -110,12 +88,17 @@ class Keeper:
         check: Callable[[], None] = lambda: None,
         *,
         pace_seconds: float = PACE_SECONDS,
+        rounds: Rounds | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`start` starts a process, whenever there is none; `check` raises where none may work now."""
+        """`start` starts a process, whenever there is none; `check` raises where none may work now.
+
+        `rounds` says when files are read again, where they are.
+        """
         self._start = start
         self._check = check
         self._pace_seconds = pace_seconds
+        self._rounds = Rounds(0.0) if rounds is None else rounds
         self._clock = clock
         self._changed = Condition()
         self._waiting: list[_Waiting] = []
@@ -125,10 +108,12 @@ class Keeper:
         self._may_rest = False
         self._doubt: Future[bool] | None = None
         self._trusted_until = 0.0
+        self._damaged: WeakSet[Follower] = WeakSet()
         self._is_closing = False
         self._current: Lease | None = None
         # Only in the hands of the thread.
         self._follower: Follower | None = None
+        self._is_to_scrub = False
         self._tried_for: list[_Waiting] = []
         self._failures = 0
         self._next_at = 0.0  # while nobody waits
@@ -190,6 +175,10 @@ class Keeper:
                 self._changed.notify_all()
             return self._doubt
 
+    def is_damaged(self, lease: Lease) -> bool:
+        """Whether a file has been found damaged since a moment was given out, which may be one that it reads."""
+        return lease.follower in self._damaged
+
     def forget(self) -> None:
         """There is something better than the moment that was last given out, whatever is in it."""
         with self._changed:
@@ -221,14 +210,21 @@ class Keeper:
     def _wait(self) -> bool:
         """Wait until there is something to do and it is time for it; False at the end."""
         with self._changed:
-            while not (self._is_closing or self._has_work()):
-                self._changed.wait()
-            while not self._is_closing and (seconds := self._pause()) > 0:
-                self._changed.wait(seconds)
-            return not self._is_closing
+            while not self._is_closing:
+                pause = self._pause() if self._has_work() else math.inf
+                idle = self._rounds.left(self._clock()) if self._is_idle() else math.inf
+                self._is_to_scrub = idle <= 0 < pause
+                if min(pause, idle) <= 0:
+                    return True
+                self._changed.wait(None if min(pause, idle) == math.inf else min(pause, idle))
+            return False
 
     def _has_work(self) -> bool:
         return bool(self._waiting or self._has_news or self._unread or self._may_rest or self._doubt)
+
+    def _is_idle(self) -> bool:
+        """Whether nobody waits for anything; what is new need not be followed at once."""
+        return not (self._waiting or self._doubt or self._failures) and self._follower is not None
 
     def _pause(self) -> float:
         """Seconds until the next step."""
@@ -239,9 +235,13 @@ class Keeper:
     def _step(self) -> None:
         """Follow for a while, and give out a moment to those who wait for one that is reached."""
         self._tried_for = list(self._waiting)
+        if self._is_to_scrub and self._follower is not None:
+            self._scrub(self._follower)
+            return
         self._check()
         if self._follower is None:
             self._follower = self._start()
+            self._rounds.begin(self._clock())
         self._give_back(self._follower)
         if self._doubt is not None:
             self._verify(self._follower)
@@ -271,10 +271,27 @@ class Keeper:
         assert isinstance(verified, Verified), verified
         self._trusted_until = self._clock() + _TRUST_SECONDS
         if not verified.is_whole:
-            _log.error("the tables are damaged, and are made anew")
-            follower.stop()
-            self._leave()
+            self._make_anew(follower, "a file")
         self._settle_doubt(is_better=not verified.is_whole)
+
+    def _scrub(self, follower: Follower) -> None:
+        """Read some of the files again."""
+        scrubbed = follower.tell(Scrub(STEP_SIZE))
+        assert isinstance(scrubbed, Scrubbed), scrubbed
+        self._rounds.took(scrubbed.read, scrubbed.total, self._clock(), is_over=scrubbed.is_over)
+        if scrubbed.damaged:
+            self._make_anew(follower, scrubbed.damaged)
+        elif scrubbed.is_over:
+            _log.info("all tables were read again, %d bytes, and are as they were written", scrubbed.total)
+
+    def _make_anew(self, follower: Follower, damaged: str) -> None:
+        """Have the next process begin anew; what this one gave out is given out no more."""
+        _log.error("the tables are damaged, and are made anew: %s is not what was written", damaged)
+        self._damaged.add(follower)
+        # Nobody is given it while the process ends.
+        self.forget()
+        follower.stop()
+        self._leave()
 
     def _settle_doubt(self, *, is_better: bool) -> None:
         with self._changed:

@@ -125,6 +125,12 @@ class Verify(Struct, frozen=True, tag=True):
     """Asks whether all files are what was written."""
 
 
+class Scrub(Struct, frozen=True, tag=True):
+    """Tells it to read about so many bytes of its files again."""
+
+    size: int
+
+
 class Stop(Struct, frozen=True, tag=True):
     """Tells it to end in order."""
 
@@ -163,6 +169,15 @@ class Verified(Struct, frozen=True, tag=True):
     is_whole: bool
 
 
+class Scrubbed(Struct, frozen=True, tag=True):
+    """How many bytes it has read of how many in a round; where a file is `damaged`, the next process begins anew."""
+
+    read: int
+    total: int
+    is_over: bool
+    damaged: str
+
+
 class Done(Struct, frozen=True, tag=True):
     """It is done, and there is nothing to say."""
 
@@ -173,8 +188,8 @@ class Alive(Struct, frozen=True, tag=True):
 
 Question: TypeAlias = ReadAll | ReadGames | ReadRefusals | ReadTile | AskEnd
 Answer: TypeAlias = Records | Refusals | Tile | End | Failed
-Command: TypeAlias = Follow | Take | Rest | Release | Verify | Stop
-Reply: TypeAlias = Followed | Built | Taken | Rested | Verified | Done | Alive | Failed
+Command: TypeAlias = Follow | Take | Rest | Release | Verify | Scrub | Stop
+Reply: TypeAlias = Followed | Built | Taken | Rested | Verified | Scrubbed | Done | Alive | Failed
 
 
 class Wire(Generic[Sent, Received]):

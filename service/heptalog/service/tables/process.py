@@ -4,7 +4,7 @@ import socket
 import subprocess
 import sys
 from contextlib import suppress
-from typing import Final, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 import msgspec
 
@@ -20,6 +20,31 @@ _Worker: TypeAlias = Wire[Command, Reply]
 
 class Gone(Exception):
     """The process has ended, or says nothing any more."""
+
+
+class Follower(Protocol):
+    """A process that follows."""
+
+    @property
+    def number(self) -> int:
+        """The number that the operating system gave it."""
+        ...
+
+    def tell(self, command: Command) -> Reply:
+        """Have it do something. Raises Gone, or the error that ended it."""
+        ...
+
+    def stop(self) -> None:
+        """End it in order."""
+        ...
+
+    def end(self) -> None:
+        """End it at once, from any thread: who tells it something is told that it is gone."""
+        ...
+
+    def kill(self) -> None:
+        """End it at once, and let go of it."""
+        ...
 
 
 class Process:

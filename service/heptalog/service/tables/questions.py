@@ -57,6 +57,8 @@ class Questions:
                 while piece:
                     yield piece
                     piece = await self._following(asked)
+                if self._keeper.is_damaged(asked.lease):
+                    raise Unavailable(Code.QUERY_FAILED, rule="api", problem="a file of the tables is damaged")
                 yield Finished(asked.rows)
             finally:
                 await self._readers.run(lambda: self._end(asked))

@@ -22,6 +22,7 @@ import msgspec
 from msgspec import Struct
 
 from heptalog.replay.errors import Code, HeptalogError, Unavailable
+from heptalog.service.config import LOG_FORMAT
 from heptalog.service.tables.messages import Alive, Command, Reply, Wire, failed
 from heptalog.service.tables.room import check_room
 
@@ -79,7 +80,7 @@ def serve(work: Work) -> None:
     # Rows are many small tuples without cycles: to look for these takes a fifth of the time.
     gc.freeze()
     gc.set_threshold(20_000, 10, 10)
-    logging.basicConfig(stream=sys.stderr, format="%(asctime)s %(levelname)s %(message)s")
+    logging.basicConfig(stream=sys.stderr, format=LOG_FORMAT)
     server = Server(Wire(socket.socket(fileno=int(number)), Command))
     given = msgspec.json.decode(place, type=Place)
     Thread(target=_watch, args=(server, Path(given.feed).parent), daemon=True).start()

@@ -22,6 +22,7 @@ from heptalog.service.tables.process import Gone, Process
 from heptalog.service.tables.questions import Questions
 from heptalog.service.tables.recent import Recent
 from heptalog.service.tables.room import check_room
+from heptalog.service.tables.rounds import Rounds
 from heptalog.service.tables.serving import Place
 
 # Of the operating system; beside them there are the limits of a worker, and what it lets pass.
@@ -53,7 +54,8 @@ class Tables:
         self._is_rebuilding = False
         self._building: Process | None = None
         self._rebuilders = Readers(1)
-        self._keeper = Keeper(lambda: self._process("following"), self._check_room)
+        rounds = Rounds(settings.tables_round_seconds)
+        self._keeper = Keeper(lambda: self._process("following"), self._check_room, rounds=rounds)
         self._workers = Workers(niceness=settings.query_niceness)
         self._questions = Questions(store, self._keeper, self._workers, settings)
         if self._database is not None:
