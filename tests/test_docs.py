@@ -1,5 +1,6 @@
 """Documents against the program: generated blocks are up to date, examples run, links lead somewhere."""
 
+import ast
 import re
 from contextlib import redirect_stdout
 from io import StringIO
@@ -34,6 +35,23 @@ def test_links_lead_somewhere(path: Path) -> None:
     for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", path.read_text()):
         if "://" not in target:
             assert (path.parent / target).exists(), f"{path.name} links to {target}"
+
+
+def test_what_a_game_is_is_told_as_it_stands_in_the_code() -> None:
+    (told,) = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "rules-of-a-game.md").read_text(), re.DOTALL)
+    assert _members_of(told) == _members_of((ROOT / "replay/heptalog/replay/rules.py").read_text())
+
+
+def _members_of(source: str) -> list[str]:
+    """What the class Rules asks for, without what is said of it."""
+    (rules,) = (node for node in ast.parse(source).body if isinstance(node, ast.ClassDef) and node.name == "Rules")
+    members = []
+    for node in rules.body:
+        if isinstance(node, ast.FunctionDef):
+            members.append(f"{node.name}({ast.unparse(node.args)}) -> {ast.unparse(node.returns or node)}")
+        elif isinstance(node, ast.AnnAssign):
+            members.append(ast.unparse(node))
+    return members
 
 
 def test_asking_from_python_is_as_it_is_shown(tmp_path: Path) -> None:

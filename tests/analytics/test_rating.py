@@ -14,7 +14,7 @@ from openskill.models import PlackettLuce
 from heptalog.analytics.projecting.arrow import arrow_table
 from heptalog.analytics.projecting.game import project
 from heptalog.analytics.projecting.rows import Row
-from heptalog.analytics.rating import LOWEST_IS_BEST, RatedGame, Ratings, ranks_of, result_of, resume
+from heptalog.analytics.rating import RatedGame, Ratings, ranks_of, result_of, resume
 from heptalog.analytics.tables import TABLES, columns_of, create
 from heptalog.replay.events import GameClosed, GameStarted, MovesRetracted, Player
 from heptalog.replay.registry import GAMES, REGISTRY
@@ -168,8 +168,8 @@ def test_a_game_that_ended_before_is_our_bug() -> None:
 
 @EACH_GAME
 def test_winners_by_the_rules_have_the_best_score(rules: AnyRules) -> None:
-    """So that every registered game is on the right side of LOWEST_IS_BEST."""
-    best = min if rules.key in LOWEST_IS_BEST else max
+    """So that every registered game is right about `is_lowest_best`."""
+    best = min if rules.is_lowest_best else max
     won = 0
     for seed in range(12):
         game = result_of(project(of_bodies(play(rules, seed, with_rulings=False, events_max=2_000).bodies)))

@@ -70,9 +70,6 @@ def test_numbers_are_told_as_people_write_them() -> None:
     assert words.seconds(59.94) == "59.9 s"
     assert words.seconds(59.97) == "1 min 0 s"
     assert words.seconds(3_725) == "1 h 2 min"
-    assert words.listed(["a"]) == "a"
-    assert words.listed(["a", "b", "c"]) == "a, b and c"
-    assert words.title_of("seven_up") == "Seven Up"
 
 
 def test_a_tournament_is_text_in_a_question() -> None:

@@ -16,8 +16,10 @@ from heptalog.analytics.keeping import segments
 from heptalog.analytics.projecting.arrow import arrow_table, arrow_tables
 from heptalog.analytics.projecting.game import project
 from heptalog.analytics.snapshots import Part, Snapshot, attach
+from heptalog.analytics.sql import statements
 from heptalog.analytics.tables import TABLES, create
 from heptalog.analytics.views import VIEWS, Entry, View, dictionary, install, statement_of
+from heptalog.replay.registry import GAMES
 from tests.analytics import given_games, oracles_cards, oracles_log, oracles_results, oracles_rounds, oracles_tiles
 from tests.analytics.asking import asked
 from tests.analytics.histories import histories
@@ -195,6 +197,21 @@ def test_the_examples_of_the_dictionary_are_answered() -> None:
     assert len(examples) >= 4
     for example in examples:
         tables_of("generated").execute(example).fetchall()
+
+
+@pytest.mark.parametrize("name", ["results", "opener_advantage"])
+def test_in_which_games_the_lowest_is_best_is_for_the_registry_to_say(name: str) -> None:
+    written = (given_games.ROOT / "analytics/heptalog/analytics/views" / f"{name}.sql").read_text()
+    assert not [rules.key for rules in GAMES if f"'{rules.key}'" in written]
+    lowest = ", ".join(f"'{key}'" for key in {rules.key: None for rules in GAMES if rules.is_lowest_best})
+    assert f"ruleset IN ({lowest}) THEN" in statements("views", name)
+
+
+def test_all_that_files_take_from_the_registry_is_written_in() -> None:
+    told = [entry.meaning for entry in dictionary()]
+    told += [column.meaning for entry in dictionary() for column in entry.columns]
+    told += [statement_of(view) for view in VIEWS]
+    assert not [text for text in told if re.search(r"(?<!:):[a-z]", text)]
 
 
 def test_only_what_is_needed_is_installed() -> None:

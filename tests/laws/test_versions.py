@@ -4,6 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from heptalog.replay.registry import GAMES, NEWEST
+
 ROOT = Path(__file__).parent.parent.parent
 
 # The registry is put together at import, so this is a program of its own.
@@ -50,3 +52,8 @@ except Refused as error:
 def test_two_versions_of_a_game_stand_side_by_side() -> None:
     result = subprocess.run([sys.executable, "-c", PROGRAM], cwd=ROOT, capture_output=True, text=True, check=False)
     assert (result.stdout, result.stderr) == ("ok\n", "")
+
+
+def test_all_versions_of_a_game_agree_in_what_standings_and_ratings_go_by() -> None:
+    # They are by game, whatever the version.
+    assert all(rules.is_lowest_best is NEWEST[rules.key].is_lowest_best for rules in GAMES)

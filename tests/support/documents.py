@@ -2,7 +2,7 @@
 
 import re
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import NoneType
 from typing import Any, get_args, get_origin, get_type_hints
@@ -15,6 +15,7 @@ from msgspec.structs import fields
 from heptalog.analytics.views import dictionary
 from heptalog.cli.dictionaries import short_type
 from heptalog.replay.errors import Code, error_of
+from heptalog.replay.phrases import in_a_row
 from heptalog.replay.registry import NEWEST
 from heptalog.replay.rules import AnyRules
 from heptalog.replay.sentences import SENTENCES
@@ -149,15 +150,11 @@ def _entries(*, is_derived: bool) -> Iterator[str]:
         if entry.is_derived is not is_derived:
             continue
         yield f"### {entry.name}\n"
-        yield f"{entry.meaning}{f' Over {_in_a_row(entry.reads)}.' if entry.reads else ''}\n"
+        reads = in_a_row([f"[{name}](#{name})" for name in entry.reads]) if entry.reads else ""
+        yield f"{entry.meaning}{f' Over {reads}.' if reads else ''}\n"
         yield "| column | type | meaning |\n|---|---|---|"
         yield from (f"| `{column.name}` | {short_type(column.type)} | {column.meaning} |" for column in entry.columns)
         yield ""
-
-
-def _in_a_row(names: Sequence[str]) -> str:
-    *others, last = (f"[{name}](#{name})" for name in names)
-    return f"{', '.join(others)}{' and ' if others else ''}{last}"
 
 
 BLOCKS: dict[str, tuple[str, Callable[[], str]]] = {

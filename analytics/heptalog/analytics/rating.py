@@ -11,16 +11,14 @@ been decided by another round; the others follow by score.
 
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from msgspec import Struct
 from openskill.models import PlackettLuce
 
 from heptalog.analytics.projecting.game import GameProjection
 from heptalog.analytics.projecting.rows import Row
-
-# Games in which a score is a penalty, so that the lowest is the best.
-LOWEST_IS_BEST: Final = frozenset({"seven_bridge"})
+from heptalog.replay.registry import LOWEST_IS_BEST
 
 
 class Rating(NamedTuple):

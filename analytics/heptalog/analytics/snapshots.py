@@ -6,6 +6,7 @@ from typing import Final
 import duckdb
 from msgspec import Struct
 
+from heptalog.analytics.sql import quoted
 from heptalog.analytics.tables import TABLES, Table, columns_of
 
 # Where the files are read; questions see what stands before it, in the schema that they use.
@@ -64,7 +65,7 @@ def attach(connection: duckdb.DuckDBPyConnection, snapshot: Snapshot, names: Col
 
 
 def _shown_refusals(unread: Sequence[str]) -> str:
-    condition = f" AND game_id NOT IN ({', '.join(map(_quoted, unread))})" if unread else ""
+    condition = f" AND game_id NOT IN ({', '.join(map(quoted, unread))})" if unread else ""
     return _SHOWN_REFUSALS.format(condition)
 
 
@@ -84,14 +85,10 @@ def _source(table: Table, parts: Sequence[Part]) -> str:
 
 
 def _read(table: Table, paths: Sequence[str]) -> str:
-    listed = ", ".join(map(_quoted, paths))
+    listed = ", ".join(map(quoted, paths))
     if not table.is_of_games:
         return f"read_parquet([{listed}], hive_partitioning=false)"
     return f"read_parquet([{listed}], hive_partitioning=true, hive_types_autocast=false)"
-
-
-def _quoted(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
 
 
 def _listed(numbers: Sequence[int]) -> str:

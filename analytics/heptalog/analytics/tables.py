@@ -6,11 +6,12 @@ in none of them. Tables of games have the rows of whole games, so that a game's 
 
 from collections.abc import Sequence
 from functools import cache
-from importlib import resources
 from typing import Final
 
 import duckdb
 from msgspec import Struct
+
+from heptalog.analytics.sql import statements
 
 
 class Table(Struct, frozen=True):
@@ -51,14 +52,14 @@ TABLES: Final[tuple[Table, ...]] = (
 REFUSALS, RATING_CHANGES = (table for table in TABLES if not table.is_of_games)
 # Every table of games ends with these two; in files they are part of the path.
 PARTITIONS: Final = ("ruleset", "month")
-_TYPES: Final = "types"
+_FOLDER: Final = "tables"
 
 
 def create(connection: duckdb.DuckDBPyConnection, tables: Sequence[Table] = TABLES) -> None:
     """Make these tables, empty, and the types of their columns, in the schema that the connection uses."""
-    connection.execute(_source(_TYPES))
+    connection.execute(statements(_FOLDER, "types"))
     for table in tables:
-        connection.execute(_source(table.name))
+        connection.execute(statements(_FOLDER, table.name))
 
 
 def meaning_of(table: Table) -> str:
@@ -98,7 +99,3 @@ def _catalog() -> dict[str, tuple[str, tuple[Column, ...]]]:
 
 def _enum(labels: Sequence[str] | None) -> str:
     return "ENUM({})".format(", ".join(f"'{label}'" for label in labels or ()))
-
-
-def _source(name: str) -> str:
-    return (resources.files("heptalog.analytics") / "tables" / f"{name}.sql").read_text("utf-8")

@@ -7,12 +7,12 @@ this program.
 from collections.abc import Iterable
 from difflib import get_close_matches
 from functools import cache
-from importlib import resources
 from typing import Final
 
 import duckdb
 from msgspec import Struct
 
+from heptalog.analytics.sql import statements
 from heptalog.analytics.tables import TABLES, Column, columns_of, create, described, meaning_of
 from heptalog.replay.errors import Code, NotFound
 
@@ -70,6 +70,7 @@ VIEWS: Final[tuple[View, ...]] = (
     View("seven_bridge_players", ("games", "penalties", "plays", "rounds", "seats")),
     View("seven_bridge_cards", ("games", "penalties", "plays", "rounds")),
 )
+_FOLDER: Final = "views"
 # A file makes its view first, and then says what everything in it means.
 _FIRST_COMMENT: Final = "\n\nCOMMENT ON VIEW "
 
@@ -82,7 +83,7 @@ def install(connection: duckdb.DuckDBPyConnection, views: Iterable[View] = VIEWS
 
 def statement_of(view: View) -> str:
     """The SQL that makes a view, without what its columns mean."""
-    return _source(view.name).partition(_FIRST_COMMENT)[0]
+    return statements(_FOLDER, view.name).partition(_FIRST_COMMENT)[0]
 
 
 @cache
@@ -92,7 +93,7 @@ def dictionary() -> tuple[Entry, ...]:
     with duckdb.connect() as connection:
         create(connection)
         for view in VIEWS:
-            connection.execute(_source(view.name))
+            connection.execute(statements(_FOLDER, view.name))
         told = described(connection)
     views = [Entry(view.name, *told[view.name], is_derived=True, reads=view.reads) for view in VIEWS]
     return (*tables, *views)
@@ -125,8 +126,3 @@ def _with_needs(views: Iterable[View]) -> list[View]:
     """These views and all that they read, in the order in which they can be made."""
     wanted = needed(view.name for view in views)
     return [view for view in VIEWS if view.name in wanted]
-
-
-@cache
-def _source(name: str) -> str:
-    return (resources.files("heptalog.analytics") / "views" / f"{name}.sql").read_text("utf-8")

@@ -13,6 +13,7 @@ from heptalog.analytics.tables import Column
 from heptalog.analytics.views import Entry, statement_of, view_of
 from heptalog.cli.exits import WrongUse
 from heptalog.cli.output import write_lines, write_table, write_text
+from heptalog.replay.phrases import in_a_row
 
 # What is long in the engine's names of types: the first is taken by its SQL too, the second is told by the meaning.
 _SHORT_TYPES: Final = (("TIMESTAMP WITH TIME ZONE", "TIMESTAMPTZ"), (r"STRUCT\(.*?\)", "STRUCT"))
@@ -71,8 +72,7 @@ def _first_sentence(text: str) -> str:
 def _kind(entry: Entry) -> str:
     if not entry.is_derived:
         return "a table"
-    *others, last = entry.reads
-    return f"a view over {', '.join(others)}{' and ' if others else ''}{last}"
+    return f"a view over {in_a_row(entry.reads)}"
 
 
 def _meaning(column: Column) -> str:

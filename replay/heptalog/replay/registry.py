@@ -19,6 +19,8 @@ REGISTRY: Final[Mapping[tuple[str, int], AnyRules]] = MappingProxyType(
 )
 # What new games are played by: the newest version of each.
 NEWEST: Final[Mapping[str, AnyRules]] = MappingProxyType({rules.key: rules for rules in GAMES})
+# The games whose points are penalties. What is told of a game is told of all its versions, so they agree in this.
+LOWEST_IS_BEST: Final[tuple[str, ...]] = tuple(key for key, rules in NEWEST.items() if rules.is_lowest_best)
 # Each game's options once: versions of a game share them, unless one has its own.
 OPTIONS: Final[Mapping[type[Options], str]] = MappingProxyType({rules.options: rules.key for rules in GAMES})
 

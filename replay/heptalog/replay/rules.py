@@ -94,6 +94,7 @@ class Rules(Protocol[S]):
     key: str
     version: int
     options: type[Options]
+    is_lowest_best: bool  # whether points are penalties, so that the lowest score is the best
     bodies: tuple[type[Body], ...]  # rulings and gameStarted excepted: every game has those
     steps: Steps  # `apply` by kind of body, for who asks it for every event of a log
     upcasts: Upcasts  # older kinds, folded as others; one that is not among the bodies is read and recorded no more

@@ -5,6 +5,8 @@ from typing import Final
 
 import duckdb
 
+from heptalog.analytics.sql import quoted
+
 # Threads that there are already would not be confined.
 _BORN_WITH: Final[dict[str, str | bool | int | float | list[str]]] = {"threads": 1, "async_threads": 0}
 # What the engine keeps count of; the rest of what a worker may take is for what it does not count.
@@ -27,16 +29,25 @@ _SETTINGS: Final = (
 def born() -> duckdb.DuckDBPyConnection:
     """An empty database in memory, without a thread of its own.
 
-    It looks at the machine when it is made, which a confined process cannot. `limit` and `close_off` it before
-    anything is asked.
+    It looks at the machine when it is made, which a confined process cannot. As that takes a hundredth of a second, it
+    is made once, before workers are forked: a fork copies memory but no threads, and it has none. `limit` and
+    `close_off` it before anything is asked.
     """
     return duckdb.connect(":memory:", config=_BORN_WITH)
+
+
+def taken(made: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
+    """A connection of this process's own to an engine that was made before it was forked.
+
+    Chance belongs to a connection: with the one that was forked, `random()` would be the same to everybody.
+    """
+    return made.cursor()
 
 
 def limit(connection: duckdb.DuckDBPyConnection, folders: Sequence[str], *, memory_bytes: int, threads: int) -> None:
     """Let it read these folders and nothing else, and take so much."""
     # A folder without its slash would stand for all whose names begin so.
-    listed = ", ".join("'" + folder.rstrip("/").replace("'", "''") + "/'" for folder in folders)
+    listed = ", ".join(quoted(folder.rstrip("/") + "/") for folder in folders)
     connection.execute(f"SET allowed_directories = [{listed}]")
     for setting in _SETTINGS:
         connection.execute(setting)

@@ -22,6 +22,7 @@ from heptalog.analytics.parquet.exporting import Begin, Exported, Exporting, Set
 from heptalog.analytics.parquet.folder import Place, taken, unwritten
 from heptalog.analytics.parquet.manifest import Listed, read
 from heptalog.analytics.parquet.records import EXPORTED, columns, schema
+from heptalog.analytics.sql import quoted
 from heptalog.analytics.tables import PARTITIONS, Column
 
 FlatKind: TypeAlias = Literal["arrow", "csv"]
@@ -120,14 +121,10 @@ def _same(value: str, count: int) -> "pa.Array[Any]":
 
 def _write_csv(named: Sequence[Column], paths: Sequence[str], path: Path, *, is_partitioned: bool) -> None:
     values = ", ".join(f"{value_in_sql(column)} AS {column.name}" for column in named)
-    files = ", ".join(map(_quoted, paths))
+    files = ", ".join(map(quoted, paths))
     hive = "true" if is_partitioned else "false"
     read_parquet = f"read_parquet([{files}], hive_partitioning = {hive}, hive_types_autocast = false)"
     with duckdb.connect() as connection:
         connection.execute(
-            f"COPY (SELECT {values} FROM {read_parquet}) TO {_quoted(str(path))} (FORMAT csv, HEADER)"  # noqa: S608
+            f"COPY (SELECT {values} FROM {read_parquet}) TO {quoted(str(path))} (FORMAT csv, HEADER)"  # noqa: S608
         )
-
-
-def _quoted(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"

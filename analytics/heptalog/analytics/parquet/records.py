@@ -8,6 +8,7 @@ import pyarrow as pa
 from heptalog.analytics.projecting.arrow import schema_of
 from heptalog.analytics.projecting.game import GameProjection
 from heptalog.analytics.projecting.rows import microseconds
+from heptalog.analytics.sql import RULESETS
 from heptalog.analytics.tables import TABLES, Column, Table, columns_of, meaning_of
 from heptalog.replay.codec import hash_in
 from heptalog.replay.events import Event, camel_name
@@ -35,7 +36,7 @@ _EVENTS: Final = (
     Column("recorded_by", "VARCHAR", "Who recorded it; NULL where the record does not say."),
     Column("hash", "BLOB", "Its link of the game's chain, which proves it and all before it."),
     Column("record", "BLOB", "The exact bytes of the record: canonical protobuf, hidden hands and salts included."),
-    Column("ruleset", "VARCHAR", "The key of its rules: seven_rocks, seven_up, seven_bridge."),
+    Column("ruleset", "VARCHAR", f"The key of its rules: {RULESETS}."),
     Column("month", "VARCHAR", "The month in which the game began, UTC, as 2026-11."),
 )
 _LEFT_OUT: Final = (

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
-from importlib import resources
 from typing import Any, Final, TypeAlias
 
 import pyarrow as pa
 from msgspec import Struct
 
+from heptalog.analytics.sql import quoted, statements
 from heptalog.replay.errors import Code, NotFound
 
 # One question in SQL to a position and the answer, whole. Raises HeptalogError.
@@ -89,6 +89,5 @@ def _nearest(ask: Ask, tournament: str) -> str:
 
 def question(name: str, tournament: str | None) -> str:
     """A question as it is asked: the tournament is text in it, whatever its name has in it."""
-    text = (resources.files("heptalog.analytics") / "reporting" / "questions" / f"{name}.sql").read_text("utf-8")
-    quoted = "CAST(NULL AS VARCHAR)" if tournament is None else "'" + tournament.replace("'", "''") + "'"
-    return text.replace(_PLACE, quoted)
+    text = statements("reporting/questions", name)
+    return text.replace(_PLACE, "CAST(NULL AS VARCHAR)" if tournament is None else quoted(tournament))

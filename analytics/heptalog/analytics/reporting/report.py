@@ -8,7 +8,9 @@ from heptalog.analytics.reporting.figures import overview
 from heptalog.analytics.reporting.figures.every import figures
 from heptalog.analytics.reporting.figures.figure import Figure, Table
 from heptalog.analytics.reporting.page import Ranking, Section, hidden, page, paragraph, ranked, shown
-from heptalog.analytics.reporting.words import PENALTIES, counted, number, share, title_of
+from heptalog.analytics.reporting.words import counted, number, share
+from heptalog.replay.registry import LOWEST_IS_BEST
+from heptalog.replay.words import title_of
 
 # How many steps `tell` is told of, at most.
 STEPS: Final = len(QUESTIONS)
@@ -95,7 +97,7 @@ def _standings(rows: Sequence[Row], ruleset: str) -> Iterator[str]:
         return
     players = rows[0]["players"]
     first, rest = rows[:_SHOWN], rows[_SHOWN:]
-    points = "Penalties" if ruleset in PENALTIES else "Points"
+    points = "Penalties" if ruleset in LOWEST_IS_BEST else "Points"
     spare = ("Lost", "Undecided", points)
     caption = (
         "Standings: by games won, then by margin, which is how much better than the other sides a player's side did."

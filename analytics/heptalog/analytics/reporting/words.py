@@ -1,10 +1,7 @@
 """How numbers and names are told to people."""
 
-from collections.abc import Sequence
 from typing import Final
 
-# Scores of these games are penalties: less is better.
-PENALTIES: Final = frozenset({"seven_bridge"})
 _NAMES: Final = {
     "TILE_PLAYED": "a tile played",
     "CARD_PLAYED": "a card played",
@@ -45,11 +42,6 @@ def name_of(key: str) -> str:
     return _NAMES.get(key) or key.replace("_", " ").capitalize()
 
 
-def title_of(ruleset: str) -> str:
-    """The name of a game: `seven_rocks` is Seven Rocks."""
-    return ruleset.replace("_", " ").title()
-
-
 def share(part: float, whole: float) -> str:
     """`12.5 %`, which stays together; of nothing it is a dash."""
     return f"{100 * part / whole:.1f}\N{NO-BREAK SPACE}%" if whole else "-"
@@ -72,11 +64,6 @@ def counted(count: int, noun: str, plural: str = "") -> str:
 def spelled(count: int) -> str:
     """`four` for 4; large ones in figures."""
     return _COUNTS[count] if 0 <= count < len(_COUNTS) else f"{count:,}"
-
-
-def listed(items: Sequence[str]) -> str:
-    """`a, b and c`."""
-    return " and ".join([", ".join(items[:-1]), items[-1]] if len(items) > 1 else items)
 
 
 def sentence(text: str) -> str:

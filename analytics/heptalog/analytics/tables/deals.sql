@@ -29,5 +29,5 @@ COMMENT ON COLUMN deals.trump IS 'S, H, D or C; NULL while it is not fixed.';
 COMMENT ON COLUMN deals.trump_card IS 'The card that fixed it; NULL while it is not fixed.';
 COMMENT ON COLUMN deals.void_reason IS 'STOCK_SHORT or SUITS_REJECTED where the deal was void; otherwise NULL.';
 COMMENT ON COLUMN deals.pips IS 'What each side took for Game; NULL where that was not counted.';
-COMMENT ON COLUMN deals.ruleset IS 'The key of its rules: seven_rocks, seven_up, seven_bridge.';
+COMMENT ON COLUMN deals.ruleset IS 'The key of its rules: :rulesets.';
 COMMENT ON COLUMN deals.month IS 'The month in which the game began, UTC, as 2026-11. A question that names it reads less.';

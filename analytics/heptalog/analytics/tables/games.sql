@@ -36,7 +36,7 @@ COMMENT ON COLUMN games.options IS 'The options that were given, as a JSON objec
 COMMENT ON COLUMN games.player_count IS 'How many play.';
 COMMENT ON COLUMN games.side_count IS 'How many score: two pairs, or as many as players.';
 COMMENT ON COLUMN games.status IS 'RUNNING, WON by the rules, or CLOSED by the arbiter.';
-COMMENT ON COLUMN games.scores IS 'As it stands, one a side; penalties in Seven Bridge.';
+COMMENT ON COLUMN games.scores IS 'As it stands, one a side; :penalties.';
 COMMENT ON COLUMN games.winners IS 'The seats that won, ascending; empty while it is running.';
 COMMENT ON COLUMN games.winner_ids IS 'The same as players'' ids.';
 COMMENT ON COLUMN games.rounds IS 'How many rounds have begun.';
@@ -47,5 +47,5 @@ COMMENT ON COLUMN games.started_at IS 'When its first event was accepted; NULL w
 COMMENT ON COLUMN games.last_recorded_at IS 'When its last event was accepted; NULL where the record does not say.';
 COMMENT ON COLUMN games.ended_at IS 'When the event that ended it was accepted; NULL while it is running, or where the record does not say.';
 COMMENT ON COLUMN games.ended_position IS 'The position of that event; NULL while it is running.';
-COMMENT ON COLUMN games.ruleset IS 'The key of its rules: seven_rocks, seven_up, seven_bridge.';
+COMMENT ON COLUMN games.ruleset IS 'The key of its rules: :rulesets.';
 COMMENT ON COLUMN games.month IS 'The month in which the game began, UTC, as 2026-11. A question that names it reads less.';

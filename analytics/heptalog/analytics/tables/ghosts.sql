@@ -21,5 +21,5 @@ COMMENT ON COLUMN ghosts.player_id IS 'Who sits there.';
 COMMENT ON COLUMN ghosts.side IS 'The side they score for: partners have one, seats 0 and 2 are side 0.';
 COMMENT ON COLUMN ghosts.cards IS 'The hand as it was exposed.';
 COMMENT ON COLUMN ghosts.penalty IS 'What it costs, frozen then.';
-COMMENT ON COLUMN ghosts.ruleset IS 'The key of its rules: seven_rocks, seven_up, seven_bridge.';
+COMMENT ON COLUMN ghosts.ruleset IS 'The key of its rules: :rulesets.';
 COMMENT ON COLUMN ghosts.month IS 'The month in which the game began, UTC, as 2026-11. A question that names it reads less.';

@@ -21,5 +21,5 @@ COMMENT ON COLUMN passes.player_id IS 'Who sits there.';
 COMMENT ON COLUMN passes.side IS 'The side they score for: partners have one, seats 0 and 2 are side 0.';
 COMMENT ON COLUMN passes.kind IS 'TOKEN where it cost one, GHOST where none was left, WAIT where it costs nothing.';
 COMMENT ON COLUMN passes.tokens_left IS 'How many tokens are left after it.';
-COMMENT ON COLUMN passes.ruleset IS 'The key of its rules: seven_rocks, seven_up, seven_bridge.';
+COMMENT ON COLUMN passes.ruleset IS 'The key of its rules: :rulesets.';
 COMMENT ON COLUMN passes.month IS 'The month in which the game began, UTC, as 2026-11. A question that names it reads less.';

@@ -29,5 +29,5 @@ COMMENT ON COLUMN penalties.was_ghost IS 'Whether the seat had become a ghost.';
 COMMENT ON COLUMN penalties.columns IS 'Columns completed in a Race to the Kings; otherwise 0.';
 COMMENT ON COLUMN penalties.bonus IS 'What was taken off for them.';
 COMMENT ON COLUMN penalties.total IS 'The seat''s total after the round.';
-COMMENT ON COLUMN penalties.ruleset IS 'The key of its rules: seven_rocks, seven_up, seven_bridge.';
+COMMENT ON COLUMN penalties.ruleset IS 'The key of its rules: :rulesets.';
 COMMENT ON COLUMN penalties.month IS 'The month in which the game began, UTC, as 2026-11. A question that names it reads less.';

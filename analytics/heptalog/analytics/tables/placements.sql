@@ -31,5 +31,5 @@ COMMENT ON COLUMN placements.ends_sum IS 'Their sum.';
 COMMENT ON COLUMN placements.points IS 'What it scored: the sum where that is a positive multiple of five, otherwise 0.';
 COMMENT ON COLUMN placements.score IS 'The side''s score after it.';
 COMMENT ON COLUMN placements.is_spinner IS 'Whether it is the first double of the round.';
-COMMENT ON COLUMN placements.ruleset IS 'The key of its rules: seven_rocks, seven_up, seven_bridge.';
+COMMENT ON COLUMN placements.ruleset IS 'The key of its rules: :rulesets.';
 COMMENT ON COLUMN placements.month IS 'The month in which the game began, UTC, as 2026-11. A question that names it reads less.';

@@ -29,5 +29,5 @@ COMMENT ON COLUMN plays.opens_column IS 'Whether it fills the place of a seven (
 COMMENT ON COLUMN plays.completes_column IS 'Whether it fills the last place of a column (SB-D15).';
 COMMENT ON COLUMN plays.covers_joker IS 'Whether it lies on a joker that stood for it (SB-D20c).';
 COMMENT ON COLUMN plays.ghost IS 'The ghost''s seat whose exposed card it is; NULL where it came from the hand (SB-D9).';
-COMMENT ON COLUMN plays.ruleset IS 'The key of its rules: seven_rocks, seven_up, seven_bridge.';
+COMMENT ON COLUMN plays.ruleset IS 'The key of its rules: :rulesets.';
 COMMENT ON COLUMN plays.month IS 'The month in which the game began, UTC, as 2026-11. A question that names it reads less.';

@@ -25,5 +25,5 @@ COMMENT ON COLUMN points.side IS 'The side whose score it changed.';
 COMMENT ON COLUMN points.card IS 'The card that earned it; NULL where none did.';
 COMMENT ON COLUMN points.points IS 'What it added: 1, or -1 for an infraction among three.';
 COMMENT ON COLUMN points.score IS 'The side''s score after it.';
-COMMENT ON COLUMN points.ruleset IS 'The key of its rules: seven_rocks, seven_up, seven_bridge.';
+COMMENT ON COLUMN points.ruleset IS 'The key of its rules: :rulesets.';
 COMMENT ON COLUMN points.month IS 'The month in which the game began, UTC, as 2026-11. A question that names it reads less.';

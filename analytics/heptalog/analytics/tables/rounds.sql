@@ -33,5 +33,5 @@ COMMENT ON COLUMN rounds.score_changes IS 'What it added to each side''s score, 
 COMMENT ON COLUMN rounds.scores IS 'Each side''s score at its end, or as it stands.';
 COMMENT ON COLUMN rounds.started_at IS 'When its deal was accepted; NULL where the record does not say.';
 COMMENT ON COLUMN rounds.ended_at IS 'When its end was accepted; NULL while it is played, or where the record does not say.';
-COMMENT ON COLUMN rounds.ruleset IS 'The key of its rules: seven_rocks, seven_up, seven_bridge.';
+COMMENT ON COLUMN rounds.ruleset IS 'The key of its rules: :rulesets.';
 COMMENT ON COLUMN rounds.month IS 'The month in which the game began, UTC, as 2026-11. A question that names it reads less.';

@@ -31,5 +31,5 @@ COMMENT ON COLUMN rulings.text IS 'The reason or the remark; NULL where none was
 COMMENT ON COLUMN rulings.recorded_at IS 'When it was accepted; NULL where the record does not say.';
 COMMENT ON COLUMN rulings.recorded_by IS 'Who recorded it; NULL where the record does not say.';
 COMMENT ON COLUMN rulings.is_retracted IS 'Whether a later takeback has taken it back.';
-COMMENT ON COLUMN rulings.ruleset IS 'The key of its rules: seven_rocks, seven_up, seven_bridge.';
+COMMENT ON COLUMN rulings.ruleset IS 'The key of its rules: :rulesets.';
 COMMENT ON COLUMN rulings.month IS 'The month in which the game began, UTC, as 2026-11. A question that names it reads less.';

@@ -25,5 +25,5 @@ COMMENT ON COLUMN settlements.tiles IS 'What was left in the hand.';
 COMMENT ON COLUMN settlements.pips IS 'Their pips.';
 COMMENT ON COLUMN settlements.deduction IS 'What was taken off the side''s score.';
 COMMENT ON COLUMN settlements.score IS 'The side''s score after it.';
-COMMENT ON COLUMN settlements.ruleset IS 'The key of its rules: seven_rocks, seven_up, seven_bridge.';
+COMMENT ON COLUMN settlements.ruleset IS 'The key of its rules: :rulesets.';
 COMMENT ON COLUMN settlements.month IS 'The month in which the game began, UTC, as 2026-11. A question that names it reads less.';

@@ -27,5 +27,5 @@ COMMENT ON COLUMN tricks.side IS 'The side they score for: partners have one, se
 COMMENT ON COLUMN tricks.cards IS 'The cards as played, from the leader on, clockwise.';
 COMMENT ON COLUMN tricks.trump IS 'The trump suit.';
 COMMENT ON COLUMN tricks.is_trumped IS 'Whether a trump won it that was not led.';
-COMMENT ON COLUMN tricks.ruleset IS 'The key of its rules: seven_rocks, seven_up, seven_bridge.';
+COMMENT ON COLUMN tricks.ruleset IS 'The key of its rules: :rulesets.';
 COMMENT ON COLUMN tricks.month IS 'The month in which the game began, UTC, as 2026-11. A question that names it reads less.';

@@ -33,5 +33,5 @@ COMMENT ON COLUMN turns.think_seconds IS 'From the event before it in the game, 
 COMMENT ON COLUMN turns.occurred_at IS 'When it happened at the table; NULL where the record does not say.';
 COMMENT ON COLUMN turns.recorded_at IS 'When it was accepted; NULL where the record does not say.';
 COMMENT ON COLUMN turns.is_retracted IS 'Whether the arbiter has taken it back.';
-COMMENT ON COLUMN turns.ruleset IS 'The key of its rules: seven_rocks, seven_up, seven_bridge.';
+COMMENT ON COLUMN turns.ruleset IS 'The key of its rules: :rulesets.';
 COMMENT ON COLUMN turns.month IS 'The month in which the game began, UTC, as 2026-11. A question that names it reads less.';

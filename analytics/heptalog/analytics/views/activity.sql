@@ -34,7 +34,7 @@ GROUP BY day, tournament, ruleset;
 COMMENT ON VIEW activity IS 'One row a day by tournament and rules: what was played. Games whose record tells no time are not in it.';
 COMMENT ON COLUMN activity.day IS 'The day, UTC.';
 COMMENT ON COLUMN activity.tournament IS 'NULL for games that belong to none.';
-COMMENT ON COLUMN activity.ruleset IS 'The key of the rules: seven_rocks, seven_up, seven_bridge.';
+COMMENT ON COLUMN activity.ruleset IS 'The key of the rules: :rulesets.';
 COMMENT ON COLUMN activity.started IS 'How many games began.';
 COMMENT ON COLUMN activity.ended IS 'How many ended, whenever they began.';
 COMMENT ON COLUMN activity.turns IS 'How many turns the games that began then have had so far, without those that were taken back.';

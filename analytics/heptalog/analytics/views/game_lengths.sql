@@ -32,7 +32,7 @@ GROUP BY tournament, ruleset, player_count;
 
 COMMENT ON VIEW game_lengths IS 'One row for the games won by the rules, by tournament, rules and number of players: how long they were. Closed games are no measure.';
 COMMENT ON COLUMN game_lengths.tournament IS 'NULL for games that belong to none.';
-COMMENT ON COLUMN game_lengths.ruleset IS 'The key of the rules: seven_rocks, seven_up, seven_bridge.';
+COMMENT ON COLUMN game_lengths.ruleset IS 'The key of the rules: :rulesets.';
 COMMENT ON COLUMN game_lengths.player_count IS 'How many played.';
 COMMENT ON COLUMN game_lengths.games IS 'How many games were won by the rules.';
 COMMENT ON COLUMN game_lengths.turns_min IS 'Turns of the shortest.';

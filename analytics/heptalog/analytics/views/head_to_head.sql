@@ -20,7 +20,7 @@ GROUP BY one.tournament, one.ruleset, one.player_id, other.player_id;
 
 COMMENT ON VIEW head_to_head IS 'One row a player and an opponent by tournament and rules, each pair both ways round: how their ended games went.';
 COMMENT ON COLUMN head_to_head.tournament IS 'NULL for games that belong to none.';
-COMMENT ON COLUMN head_to_head.ruleset IS 'The key of the rules: seven_rocks, seven_up, seven_bridge.';
+COMMENT ON COLUMN head_to_head.ruleset IS 'The key of the rules: :rulesets.';
 COMMENT ON COLUMN head_to_head.player_id IS 'The player.';
 COMMENT ON COLUMN head_to_head.opponent_id IS 'A player of another side.';
 COMMENT ON COLUMN head_to_head.games IS 'Ended games in which they sat on different sides.';
@@ -30,5 +30,5 @@ COMMENT ON COLUMN head_to_head.neither IS 'The others: a third side has won, nob
 COMMENT ON COLUMN head_to_head.ahead IS 'Games in which the player came out in a better place, whoever has won.';
 COMMENT ON COLUMN head_to_head.behind IS 'Games in which the opponent did.';
 COMMENT ON COLUMN head_to_head.win_rate IS 'Won of won and lost; NULL where there is neither.';
-COMMENT ON COLUMN head_to_head.points_for IS 'The scores of the player''s sides, added up; penalties in Seven Bridge.';
+COMMENT ON COLUMN head_to_head.points_for IS 'The scores of the player''s sides, added up; :penalties.';
 COMMENT ON COLUMN head_to_head.points_against IS 'Those of the opponent''s sides.';

@@ -36,5 +36,5 @@ COMMENT ON COLUMN longest_games.takebacks IS 'How often the arbiter took back.';
 COMMENT ON COLUMN longest_games.seconds IS 'From its first event to the one that ended it; NULL where the record does not say.';
 COMMENT ON COLUMN longest_games.started_at IS 'When its first event was accepted; NULL where the record does not say.';
 COMMENT ON COLUMN longest_games.ended_at IS 'When the event that ended it was accepted; NULL where the record does not say.';
-COMMENT ON COLUMN longest_games.ruleset IS 'The key of its rules: seven_rocks, seven_up, seven_bridge.';
+COMMENT ON COLUMN longest_games.ruleset IS 'The key of its rules: :rulesets.';
 COMMENT ON COLUMN longest_games.month IS 'The month in which the game began, UTC, as 2026-11. A question that names it reads less.';

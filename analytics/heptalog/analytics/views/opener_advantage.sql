@@ -25,7 +25,7 @@ changes AS (
         seat,
         ended_seat,
         CASE
-            WHEN ruleset = 'seven_bridge' THEN [-change FOR change IN score_changes]
+            WHEN ruleset IN (:lowest_is_best) THEN [-change FOR change IN score_changes]
             ELSE score_changes
         END AS gains,
         gains[seat % len(gains) + 1] AS gain
@@ -73,7 +73,7 @@ FROM counts;
 
 COMMENT ON VIEW opener_advantage IS 'One row a role, who opens and who deals, by tournament, rules and number of players: what a round brings it. Ended rounds without void and deciding ones.';
 COMMENT ON COLUMN opener_advantage.tournament IS 'NULL for games that belong to none.';
-COMMENT ON COLUMN opener_advantage.ruleset IS 'The key of the rules: seven_rocks, seven_up, seven_bridge.';
+COMMENT ON COLUMN opener_advantage.ruleset IS 'The key of the rules: :rulesets.';
 COMMENT ON COLUMN opener_advantage.player_count IS 'How many play.';
 COMMENT ON COLUMN opener_advantage.role IS 'OPENER, who plays first, in Seven Up elder hand; or DEALER, whom Seven Rocks does not have.';
 COMMENT ON COLUMN opener_advantage.rounds IS 'Rounds in which somebody had this role.';

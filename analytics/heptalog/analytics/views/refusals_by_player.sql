@@ -14,7 +14,7 @@ GROUP BY games.tournament, games.ruleset, seats.player_id, refusals.code;
 
 COMMENT ON VIEW refusals_by_player IS 'One row a player and a code by tournament and rules: how often an event that named their seat was refused. Those of running games come when they have ended.';
 COMMENT ON COLUMN refusals_by_player.tournament IS 'NULL for games that belong to none.';
-COMMENT ON COLUMN refusals_by_player.ruleset IS 'The key of the rules: seven_rocks, seven_up, seven_bridge.';
+COMMENT ON COLUMN refusals_by_player.ruleset IS 'The key of the rules: :rulesets.';
 COMMENT ON COLUMN refusals_by_player.player_id IS 'Who sits in the seat that was named. Who asked for it may be a table that made a mistake.';
 COMMENT ON COLUMN refusals_by_player.code IS 'The stable code of the refusal.';
 COMMENT ON COLUMN refusals_by_player.refusals IS 'How often it was refused.';

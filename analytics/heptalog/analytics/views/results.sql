@@ -19,14 +19,14 @@ SELECT
             side FOR side IN range(games.side_count)
             IF NOT list_contains(games.winners, side)
             AND CASE
-                WHEN games.ruleset = 'seven_bridge' THEN games.scores[side + 1] < seats.score
+                WHEN games.ruleset IN (:lowest_is_best) THEN games.scores[side + 1] < seats.score
                 ELSE games.scores[side + 1] > seats.score
             END
         ])
     END AS rank,
     (list_sum(games.scores) - seats.score) / nullif(games.side_count - 1, 0) AS opposing_score,
     CASE
-        WHEN games.ruleset = 'seven_bridge' THEN opposing_score - seats.score
+        WHEN games.ruleset IN (:lowest_is_best) THEN opposing_score - seats.score
         ELSE seats.score - opposing_score
     END AS margin,
     seats.has_won,
@@ -50,7 +50,7 @@ COMMENT ON COLUMN results.seat IS 'From 0, clockwise.';
 COMMENT ON COLUMN results.player_id IS 'Who sat there.';
 COMMENT ON COLUMN results.player_name IS 'Their name in this game; empty where none was given.';
 COMMENT ON COLUMN results.side IS 'The side they scored for: partners have one, seats 0 and 2 are side 0.';
-COMMENT ON COLUMN results.score IS 'Their side''s; penalties in Seven Bridge.';
+COMMENT ON COLUMN results.score IS 'Their side''s; :penalties.';
 COMMENT ON COLUMN results.rank IS 'The place of their side: 1 for winners, then by score, equals share one. NULL where the arbiter closed the game without winners.';
 COMMENT ON COLUMN results.opposing_score IS 'The mean score of the other sides.';
 COMMENT ON COLUMN results.margin IS 'By how much their side did better than that mean: penalties turned round, so that more is always better.';
@@ -58,5 +58,5 @@ COMMENT ON COLUMN results.has_won IS 'Whether they are among the winners.';
 COMMENT ON COLUMN results.status IS 'WON by the rules, or CLOSED by the arbiter.';
 COMMENT ON COLUMN results.ended_at IS 'When the event that ended it was accepted; NULL where the record does not say.';
 COMMENT ON COLUMN results.ended_position IS 'The position of that event.';
-COMMENT ON COLUMN results.ruleset IS 'The key of its rules: seven_rocks, seven_up, seven_bridge.';
+COMMENT ON COLUMN results.ruleset IS 'The key of its rules: :rulesets.';
 COMMENT ON COLUMN results.month IS 'The month in which the game began, UTC, as 2026-11. A question that names it reads less.';

@@ -27,7 +27,7 @@ FROM counts;
 
 COMMENT ON VIEW round_endings IS 'One row a way in which rounds end, by tournament, rules and number of players.';
 COMMENT ON COLUMN round_endings.tournament IS 'NULL for games that belong to none.';
-COMMENT ON COLUMN round_endings.ruleset IS 'The key of the rules: seven_rocks, seven_up, seven_bridge.';
+COMMENT ON COLUMN round_endings.ruleset IS 'The key of the rules: :rulesets.';
 COMMENT ON COLUMN round_endings.player_count IS 'How many play.';
 COMMENT ON COLUMN round_endings.ended_by IS 'EMPTY_HAND, BLOCKED, EXHAUSTED, TRICKS_PLAYED, VOID, or MATCH_WON where the match was won in the middle of it.';
 COMMENT ON COLUMN round_endings.rounds IS 'How many rounds ended so.';

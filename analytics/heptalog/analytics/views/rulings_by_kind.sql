@@ -36,7 +36,7 @@ INNER JOIN totals
 
 COMMENT ON VIEW rulings_by_kind IS 'One row a kind of ruling by tournament and rules: how often the arbiter was called, running games included.';
 COMMENT ON COLUMN rulings_by_kind.tournament IS 'NULL for games that belong to none.';
-COMMENT ON COLUMN rulings_by_kind.ruleset IS 'The key of the rules: seven_rocks, seven_up, seven_bridge.';
+COMMENT ON COLUMN rulings_by_kind.ruleset IS 'The key of the rules: :rulesets.';
 COMMENT ON COLUMN rulings_by_kind.kind IS 'MOVES_RETRACTED, GAME_CLOSED, NOTE_ADDED or INFRACTION_CALLED.';
 COMMENT ON COLUMN rulings_by_kind.rulings IS 'How many there were, also those that were taken back later.';
 COMMENT ON COLUMN rulings_by_kind.retracted IS 'How many were taken back later.';

@@ -18,7 +18,7 @@ GROUP BY tournament, ruleset, player_count, seat;
 
 COMMENT ON VIEW seat_advantage IS 'One row a seat by tournament, rules and number of players: how often it wins. Games that the arbiter closed do not count.';
 COMMENT ON COLUMN seat_advantage.tournament IS 'NULL for games that belong to none.';
-COMMENT ON COLUMN seat_advantage.ruleset IS 'The key of the rules: seven_rocks, seven_up, seven_bridge.';
+COMMENT ON COLUMN seat_advantage.ruleset IS 'The key of the rules: :rulesets.';
 COMMENT ON COLUMN seat_advantage.player_count IS 'How many played.';
 COMMENT ON COLUMN seat_advantage.seat IS 'The seat, from 0, clockwise.';
 COMMENT ON COLUMN seat_advantage.games IS 'Games that were won by the rules.';
@@ -27,5 +27,5 @@ COMMENT ON COLUMN seat_advantage.win_rate IS 'Won of games.';
 COMMENT ON COLUMN seat_advantage.fair_rate IS 'What it would be were all sides alike.';
 COMMENT ON COLUMN seat_advantage.advantage IS 'Win rate less fair rate.';
 COMMENT ON COLUMN seat_advantage.standard_error IS 'What chance alone may make of it: an advantage within two of these says nothing.';
-COMMENT ON COLUMN seat_advantage.mean_score IS 'The mean score of its side; penalties in Seven Bridge.';
+COMMENT ON COLUMN seat_advantage.mean_score IS 'The mean score of its side; :penalties.';
 COMMENT ON COLUMN seat_advantage.mean_rank IS 'The mean place of its side, 1 the best.';

@@ -55,7 +55,7 @@ FROM totals;
 
 COMMENT ON VIEW standings IS 'One row a player of a tournament and its rules; games outside tournaments are told together.';
 COMMENT ON COLUMN standings.tournament IS 'NULL for games that belong to none.';
-COMMENT ON COLUMN standings.ruleset IS 'The key of the rules: seven_rocks, seven_up, seven_bridge.';
+COMMENT ON COLUMN standings.ruleset IS 'The key of the rules: :rulesets.';
 COMMENT ON COLUMN standings.rank IS 'Their place: by games won, then by margin, equals share one; NULL before their first game has ended.';
 COMMENT ON COLUMN standings.player_id IS 'The player.';
 COMMENT ON COLUMN standings.player_name IS 'Their name in the last of these games; empty where none was given.';
@@ -66,6 +66,6 @@ COMMENT ON COLUMN standings.undecided IS 'Games that the arbiter closed without 
 COMMENT ON COLUMN standings.closed IS 'Games that the arbiter closed, with winners or without.';
 COMMENT ON COLUMN standings.running IS 'Games that still go on; no other column counts them.';
 COMMENT ON COLUMN standings.win_rate IS 'Won of won and lost; NULL where there is neither.';
-COMMENT ON COLUMN standings.points_for IS 'Their sides'' scores, added up; penalties in Seven Bridge. NULL before the first game has ended.';
+COMMENT ON COLUMN standings.points_for IS 'Their sides'' scores, added up; :penalties. NULL before the first game has ended.';
 COMMENT ON COLUMN standings.points_against IS 'The mean scores of the other sides, added up, to the thousandth.';
 COMMENT ON COLUMN standings.margin IS 'By how much they did better than the others, added up: penalties turned round, so that more is always better.';

@@ -31,7 +31,7 @@ FROM counts;
 
 COMMENT ON VIEW think_times IS 'One row a player and a kind of turn by tournament and rules: how long they took, by the clock of the table, running games included.';
 COMMENT ON COLUMN think_times.tournament IS 'NULL for games that belong to none.';
-COMMENT ON COLUMN think_times.ruleset IS 'The key of the rules: seven_rocks, seven_up, seven_bridge.';
+COMMENT ON COLUMN think_times.ruleset IS 'The key of the rules: :rulesets.';
 COMMENT ON COLUMN think_times.player_id IS 'The player.';
 COMMENT ON COLUMN think_times.kind IS 'TILE_PLAYED, CARD_PLAYED, TURN_PASSED, TRUMP_DECIDED or CARDS_DISCARDED.';
 COMMENT ON COLUMN think_times.turns IS 'How many such turns they took, without those that were taken back.';

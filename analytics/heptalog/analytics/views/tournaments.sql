@@ -29,7 +29,7 @@ GROUP BY games.tournament, games.ruleset;
 
 COMMENT ON VIEW tournaments IS 'One row a tournament and its rules: how far it has come.';
 COMMENT ON COLUMN tournaments.tournament IS 'The tournament.';
-COMMENT ON COLUMN tournaments.ruleset IS 'The key of the rules: seven_rocks, seven_up, seven_bridge.';
+COMMENT ON COLUMN tournaments.ruleset IS 'The key of the rules: :rulesets.';
 COMMENT ON COLUMN tournaments.games IS 'How many games it has.';
 COMMENT ON COLUMN tournaments.running IS 'How many of them still go on.';
 COMMENT ON COLUMN tournaments.won IS 'How many were won by the rules.';

@@ -6,8 +6,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from msgspec.structs import replace
 
-from heptalog.cli.simulating.calendar import SECOND
-from heptalog.cli.simulating.chance import Chance
+from heptalog.cli.simulating.chance import MILLISECOND, Chance
 from heptalog.cli.simulating.people import Person
 from heptalog.replay.bots import Strength, move
 from heptalog.replay.errors import Code, Refused
@@ -16,8 +15,8 @@ from heptalog.replay.fold import Fold
 from heptalog.replay.rules import Viewer
 from heptalog.replay.seven_up.events import CardsDiscarded, InfractionCalled, TrumpDecided
 from heptalog.replay.seven_up.state import Phase
+from heptalog.replay.times import SECOND
 
-_MILLISECOND: Final = 1_000_000
 # A game that goes on so long is left to the arbiter.
 _EVENTS_MAX: Final = 3_000
 # How seldom something out of the ordinary happens, once in so many events of a table; once in so many games the last.
@@ -116,7 +115,7 @@ class _Clock:
     def passes(self, between: tuple[int, int], pace: int) -> None:
         """Some time passes, in milliseconds and a percentage of them."""
         low, high = between
-        self.now += (low + self._choose(high - low)) * pace // 100 * _MILLISECOND
+        self.now += (low + self._choose(high - low)) * pace // 100 * MILLISECOND
 
 
 def _ruling(fold: Fold, chance: Chance) -> Body | None:
@@ -129,9 +128,9 @@ def _ruling(fold: Fold, chance: Chance) -> Body | None:
 
 
 def _leaders(fold: Fold) -> tuple[int, ...]:
-    """The seats of the side that leads when a game is closed; nobody where sides are level or points are penalties."""
+    """The seats of the side that leads when a game is closed; nobody where sides are level."""
     scores = fold.state.scores
-    if fold.rules.key in _LOWEST_WINS:
+    if fold.rules.is_lowest_best:
         scores = tuple(-score for score in scores)
     best = max(scores)
     if scores.count(best) > 1:
@@ -165,4 +164,3 @@ def _infraction(state: Any, chance: Chance) -> Body | None:
 
 # What an arbiter records in one game only.
 _CALLS: Final[Mapping[str, Call]] = MappingProxyType({"seven_up": _infraction})
-_LOWEST_WINS: Final = frozenset({"seven_bridge"})

@@ -33,6 +33,7 @@ class SevenBridgeRules:
     key: str = "seven_bridge"
     version: int = 1
     options: type[Options] = SevenBridge
+    is_lowest_best: bool = True  # SB-R19
     bodies: tuple[type[Body], ...] = (DealerDrawn, CardsDealt, CardPlayed, TurnPassed)
     steps: Steps = STEPS
     upcasts: Upcasts = NO_UPCASTS

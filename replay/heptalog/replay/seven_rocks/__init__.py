@@ -20,6 +20,7 @@ class SevenRocksRules:
     key: str = "seven_rocks"
     version: int = 1
     options: type[Options] = SevenRocks
+    is_lowest_best: bool = False
     bodies: tuple[type[Body], ...] = (TilesDealt, OpenerDrawn, TilePlayed, TurnPassed)
     steps: Steps = STEPS
     upcasts: Upcasts = NO_UPCASTS

@@ -33,6 +33,7 @@ class SevenUpRules:
     key: str = "seven_up"
     version: int = 1
     options: type[Options] = SevenUp
+    is_lowest_best: bool = False
     bodies: tuple[type[Body], ...] = (
         DealerDrawn,
         CardsDealt,

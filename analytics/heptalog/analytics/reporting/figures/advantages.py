@@ -7,7 +7,8 @@ from heptalog.analytics.reporting import specs
 from heptalog.analytics.reporting.answers import Answers, Row
 from heptalog.analytics.reporting.counting import standard_error
 from heptalog.analytics.reporting.figures.figure import Figure, Table
-from heptalog.analytics.reporting.words import counted, listed, number, sentence, share, spelled
+from heptalog.analytics.reporting.words import counted, number, sentence, share, spelled
+from heptalog.replay.phrases import in_a_row
 
 # Rows of fewer games say nothing, and only lengthen the chart.
 _GAMES_LEAST: Final = 5
@@ -77,7 +78,7 @@ def _sides(row: Row) -> int:
 
 def _seat_label(row: Row) -> str:
     held = [str(seat) for seat in range(row["seat"], row["player_count"], _sides(row))]
-    return f"{spelled(row['player_count'])} play, {'seat' if len(held) == 1 else 'seats'} {listed(held)}"
+    return f"{spelled(row['player_count'])} play, {'seat' if len(held) == 1 else 'seats'} {in_a_row(held)}"
 
 
 def _seat(row: Row) -> dict[str, object]:
@@ -123,7 +124,7 @@ def _openers_caption(rows: Sequence[Row]) -> str:
     counts = {row["player_count"]: row["rounds"] for row in rows if row["role"] == "OPENER"}
     usual = max(counts, key=lambda count: (counts[count], -count), default=rows[0]["player_count"])
     told = list(_gains(row for row in rows if row["player_count"] == usual))
-    return sentence(f"where {spelled(usual)} play, {listed(told)}.")
+    return sentence(f"where {spelled(usual)} play, {in_a_row(told)}.")
 
 
 def _gains(rows: Iterable[Row]) -> Iterable[str]:

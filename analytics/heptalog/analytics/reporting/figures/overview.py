@@ -6,7 +6,8 @@ from typing import Final
 from heptalog.analytics.reporting import specs
 from heptalog.analytics.reporting.answers import Answers, Row
 from heptalog.analytics.reporting.figures.figure import Figure, Table
-from heptalog.analytics.reporting.words import counted, number, title_of
+from heptalog.analytics.reporting.words import counted, number
+from heptalog.replay.words import title_of
 
 _MONTHS_LEAST: Final = 3
 _SERIES_MAX: Final = len(specs.SERIES)

@@ -7,7 +7,8 @@ from heptalog.analytics.reporting import specs
 from heptalog.analytics.reporting.answers import Answers, Row
 from heptalog.analytics.reporting.counting import Bin, bins_for, mean, quantile
 from heptalog.analytics.reporting.figures.figure import Figure, Table
-from heptalog.analytics.reporting.words import PENALTIES, counted, number
+from heptalog.analytics.reporting.words import counted, number
+from heptalog.replay.registry import LOWEST_IS_BEST
 
 _GROUPS: Final = ("sides that win", "other sides")
 _BINS_MAX: Final = 24
@@ -66,7 +67,7 @@ def distribution(answers: Answers, ruleset: str) -> Figure | None:
 
 
 def _score_name(ruleset: str) -> str:
-    return "penalty" if ruleset in PENALTIES else "score"
+    return "penalty" if ruleset in LOWEST_IS_BEST else "score"
 
 
 def _count(rows: Sequence[Row], each: Bin) -> tuple[int, int]:
