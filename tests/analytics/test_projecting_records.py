@@ -14,13 +14,14 @@ from heptalog.analytics.projecting.game import GameProjection, month_of, project
 from heptalog.analytics.projecting.games import GAME_ROWS
 from heptalog.analytics.projecting.rows import Row
 from heptalog.analytics.tables import TABLES, columns_of
-from heptalog.replay.codec import SECOND, content_of
+from heptalog.replay.codec import content_of
 from heptalog.replay.errors import Code, HeptalogError, Malformed, Redacted, Refused
 from heptalog.replay.events import Body, CardPlayed, Event, GameClosed, GameStarted, MovesRetracted, NoteAdded, Player
 from heptalog.replay.evidence.seals import redact
 from heptalog.replay.registry import GAMES, REGISTRY
 from heptalog.replay.seven_bridge.events import SevenBridge
 from heptalog.replay.seven_rocks.events import SevenRocks
+from heptalog.replay.times import SECOND
 from tests.analytics.given_games import Game, of_bodies
 from tests.support.play import play
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from heptalog.analytics.projecting.game import project
 from heptalog.analytics.tables import TABLES, columns_of
-from heptalog.replay.codec import SECOND
+from heptalog.replay.times import SECOND
 from heptalog.replay.events import Body, Event, MovesRetracted
 
 STARTED_AT = 1_790_000_000 * SECOND

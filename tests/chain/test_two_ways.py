@@ -18,7 +18,7 @@ from msgspec.structs import fields, replace
 
 from heptalog.replay import codec, envelope
 from heptalog.replay.bodies import BODIES, KINDS, REMEMBERED_MAX, SMALL, field_of, small_body, varint
-from heptalog.replay.codec import CONTENT_START, SECOND
+from heptalog.replay.codec import CONTENT_START
 from heptalog.replay.errors import HeptalogError
 from heptalog.replay.events import Body, CardPlayed, Event, GameStarted, MovesRetracted, NoteAdded
 from heptalog.replay.evidence.chain import GENESIS
@@ -27,6 +27,7 @@ from heptalog.replay.form import IS_COMPILED
 from heptalog.replay.rules import AnyRules
 from heptalog.replay.seven_rocks.events import TileHand, TilePlayed, TilesDealt
 from heptalog.replay.seven_up.events import CardsDiscarded
+from heptalog.replay.times import SECOND
 from tests.support.evidence import recorded, redacted
 from tests.support.play import EACH_GAME, play
 

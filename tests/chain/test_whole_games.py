@@ -16,8 +16,7 @@ from msgspec.structs import replace
 
 from heptalog.replay import codec
 from heptalog.replay.bodies import KINDS, NotPlain, body_in, fields_of, varint
-from heptalog.replay.codec import CONTENT_START, SECOND
-from heptalog.replay.envelope import are_plain_times
+from heptalog.replay.envelope import CONTENT_START, are_plain_times
 from heptalog.replay.errors import Code, HeptalogError
 from heptalog.replay.events import Body, CardHand, CardsDealt, Event, MovesRetracted, NoteAdded
 from heptalog.replay.evidence.chain import GENESIS, link
@@ -30,6 +29,7 @@ from heptalog.replay.rules import AnyRules
 from heptalog.replay.seven_rocks import SEVEN_ROCKS
 from heptalog.replay.seven_rocks.events import TileHand, TilesDealt
 from heptalog.replay.seven_up.events import CardsDiscarded, CardsRun
+from heptalog.replay.times import SECOND
 from heptalog.replay.verify import Examiner, Report, verify, verify_records
 from tests.chain.test_two_ways import changed, joined, split
 from tests.support.evidence import counted_salts, recorded, redacted

@@ -7,7 +7,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from heptalog.cli.auditing import Auditor, Database
+from heptalog.cli.auditing import AuditedDatabase, Auditor
 from heptalog.service.auditing.findings import Finding
 from tests.trials.victims import KEYS, Victim
 
@@ -26,7 +26,7 @@ def in_many_processes(monkeypatch: pytest.MonkeyPatch) -> None:
 def auditor(victim: Victim, state: Path | None) -> Auditor:
     """An audit that writes down how far it is after every piece of work."""
     seconds = count()
-    return Auditor(Database(victim.path), (), KEYS, state=state, clock=lambda: 10.0 * next(seconds))
+    return Auditor(AuditedDatabase(victim.path), (), KEYS, state=state, clock=lambda: 10.0 * next(seconds))
 
 
 def everything(found: Iterable[Finding | None]) -> list[Finding]:

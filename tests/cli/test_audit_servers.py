@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from heptalog.cli.auditing import Auditor, Server
+from heptalog.cli.auditing import AuditedServer, Auditor
 from heptalog.service.store import Stored
 from heptalog.service.store.duck import DuckStore
 from heptalog.service.store.memory import MemoryStore
@@ -65,7 +65,7 @@ def test_a_server_that_serves_something_else_is_found_out(name: str, service: Se
 
 
 def test_a_log_that_grows_is_audited_as_it_was(service: Service, tmp_path: Path, small_works: None) -> None:
-    place = Server(service.target)
+    place = AuditedServer(service.target)
     with Auditor(place, (), (), state=tmp_path / "state") as auditor:
         size = auditor.events // 2
         more = folder_of_games(tmp_path / "more", count=5)

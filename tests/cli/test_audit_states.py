@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from heptalog.cli.auditing import Auditor, Database
+from heptalog.cli.auditing import AuditedDatabase, Auditor
 from heptalog.service.auditing.progress import load, save
 from tests.cli.audits import alter, auditor, everything
 from tests.cli.running import run
@@ -17,14 +17,14 @@ from tests.trials.victims import Victim
 @pytest.fixture
 def own(victim: Victim) -> Path:
     """Where the state of its audit is kept, unless somebody says otherwise."""
-    path = Database(victim.path).state_path
+    path = AuditedDatabase(victim.path).state_path
     assert path is not None
     return path
 
 
 def stop(victim: Victim, state: Path) -> None:
     """An audit that somebody stops after its first pieces of work."""
-    with Auditor(Database(victim.path), (), (), state=state, has_own_state=True) as begun:
+    with Auditor(AuditedDatabase(victim.path), (), (), state=state, has_own_state=True) as begun:
         list(begun.remarks())
         found = begun.findings(jobs=1)
         list(islice(found, 3))
@@ -106,7 +106,7 @@ def test_a_state_is_kept_in_a_place_of_its_own(victim: Victim, own: Path, state_
     link = tmp_path / "link.duckdb"
     link.symlink_to(victim.path)
     # It is the log that it is of, and not one of its names.
-    assert Database(link).state_path == own
+    assert AuditedDatabase(link).state_path == own
     assert "going on where it was" in run("audit", link).err
     assert not own.exists()
 
@@ -116,7 +116,7 @@ def test_a_forged_state_beside_the_database_is_not_looked_at(victim: Victim, own
         everything(whole.findings(jobs=1))
         clean = whole._progress
     alter(victim.path, "UPDATE log.events SET seat = 9 WHERE position = 10")
-    with Auditor(Database(victim.path), (), (), state=None) as now:
+    with Auditor(AuditedDatabase(victim.path), (), (), state=None) as now:
         forged = replace(clean, bound=now._progress.bound)
     for name in ("games.duckdb.audit", own.name):
         save(victim.path.with_name(name), forged)

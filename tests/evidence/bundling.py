@@ -7,13 +7,13 @@ from io import BytesIO
 from random import Random
 from typing import Any, Final
 
-from heptalog.replay.codec import SECOND
 from heptalog.replay.errors import HeptalogError
 from heptalog.replay.evidence.bundles import Examined, events_in, examine, parse_header
 from heptalog.replay.evidence.notes import VerifierKey
 from heptalog.replay.evidence.reveals import Reveal, Revealing
 from heptalog.replay.registry import REGISTRY
 from heptalog.replay.rules import PUBLIC, AnyRules
+from heptalog.replay.times import SECOND
 from heptalog.service.bundling import Covering, bundle_of, latest_covering
 from heptalog.service.evidence.checkpoints import Checkpoints
 from heptalog.service.evidence.keys import Keyring

@@ -6,13 +6,13 @@ from itertools import count
 import pytest
 from msgspec.structs import replace
 
-from heptalog.replay.codec import SECOND
 from heptalog.replay.errors import Code, Corrupt, Malformed, NotFound, Unavailable
 from heptalog.replay.evidence.checkpoints import CheckpointBody, checkpoint_in, format_checkpoint, open_checkpoint
 from heptalog.replay.evidence.merkle import check_consistency, leaf_hash
 from heptalog.replay.evidence.notes import Note, Signature, format_note, parse_note
 from heptalog.replay.evidence.proofs import LogProof, check_proof
 from heptalog.replay.registry import GAMES
+from heptalog.replay.times import SECOND
 from heptalog.service.evidence.checkpoints import Checkpoints
 from heptalog.service.evidence.keys import Keyring, SigningKey, verify
 from heptalog.service.evidence.proving import Prover

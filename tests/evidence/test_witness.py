@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from heptalog.replay.codec import SECOND
 from heptalog.replay.errors import Code, Corrupt, HeptalogError, Malformed, Unavailable
 from heptalog.replay.evidence.checkpoints import checkpoint_in, open_checkpoint
 from heptalog.replay.evidence.notes import parse_note
 from heptalog.replay.registry import GAMES
+from heptalog.replay.times import SECOND
 from heptalog.service.evidence import witness as module
 from heptalog.service.evidence.checkpoints import Checkpoints
 from heptalog.service.evidence.keys import Keyring, SigningKey, verify

@@ -16,7 +16,6 @@ from typing import Any, Final, NamedTuple
 
 from msgspec.structs import replace
 
-from heptalog.replay.codec import SECOND
 from heptalog.replay.errors import Code
 from heptalog.replay.events import Event
 from heptalog.replay.evidence.bundles import events_in, examine, parse_header
@@ -27,6 +26,7 @@ from heptalog.replay.evidence.proofs import LogProof, check_proof, format_proof,
 from heptalog.replay.evidence.seals import redact
 from heptalog.replay.registry import GAMES
 from heptalog.replay.rules import ARBITER, PUBLIC, Viewer
+from heptalog.replay.times import SECOND
 from heptalog.service.backup.checking import Checker
 from heptalog.service.backup.contents import Contents
 from heptalog.service.backup.parts import parts_of

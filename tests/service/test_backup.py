@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from heptalog.replay.errors import Code, Corrupt, Unavailable
 from heptalog.replay.evidence.texts import to_base64
 from heptalog.service.backup import manifest, taking
-from heptalog.service.backup.parts import Checkpoints, Events, Have, Moment, Part, Refusals, parts_of
+from heptalog.service.backup.parts import CheckpointsPart, EventsPart, Have, Moment, Part, RefusalsPart, parts_of
 from heptalog.service.backup.restoring import check
 from heptalog.service.backup.taking import take
 from heptalog.service.store import LogStore
@@ -129,7 +129,7 @@ def changed(store: LogStore, change: Callable[[Part], Part | None]) -> Callable[
 
 def _record(change: Callable[[bytes], bytes]) -> Callable[[Part], Part | None]:
     def change_part(part: Part) -> Part | None:
-        if not isinstance(part, Events):
+        if not isinstance(part, EventsPart):
             return part
         records = list(part.records)
         records[20] = change(records[20])
@@ -139,7 +139,7 @@ def _record(change: Callable[[bytes], bytes]) -> Callable[[Part], Part | None]:
 
 
 def _events(change: Callable[[tuple[bytes, ...]], tuple[bytes, ...]]) -> Callable[[Part], Part | None]:
-    return lambda part: replace(part, records=change(part.records)) if isinstance(part, Events) else part
+    return lambda part: replace(part, records=change(part.records)) if isinstance(part, EventsPart) else part
 
 
 def _moment(**values: Any) -> Callable[[Part], Part | None]:
@@ -159,14 +159,14 @@ def _moment(**values: Any) -> Callable[[Part], Part | None]:
         (_events(lambda records: (*records, records[-1])), Code.CHAIN_BROKEN),
         (_events(lambda records: records[3:]), Code.CHAIN_BROKEN),
         (lambda part: None if isinstance(part, Moment) else part, Code.BACKUP_DIFFERS),
-        (lambda part: None if isinstance(part, Events) else part, Code.BACKUP_DIFFERS),
-        (lambda part: None if isinstance(part, Refusals) else part, Code.BACKUP_DIFFERS),
+        (lambda part: None if isinstance(part, EventsPart) else part, Code.BACKUP_DIFFERS),
+        (lambda part: None if isinstance(part, RefusalsPart) else part, Code.BACKUP_DIFFERS),
         (_moment(root=bytes(32)), Code.BACKUP_DIFFERS),
         (_moment(root_before=bytes(32)), Code.BACKUP_DIFFERS),
         (_moment(size=3), Code.BACKUP_DIFFERS),
         (_moment(refusals=1), Code.BACKUP_DIFFERS),
         (
-            lambda part: replace(part, first_position=2) if isinstance(part, Events) else part,
+            lambda part: replace(part, first_position=2) if isinstance(part, EventsPart) else part,
             Code.POSITION_DAMAGED,
         ),
     ],
@@ -190,7 +190,7 @@ def test_a_checkpoint_over_another_root_is_found(folder: Path) -> None:
         false = checkpoint(store, size=size, root=bytes(32))
         parts_with = changed(
             store,
-            lambda part, false=false: Checkpoints((false,)) if isinstance(part, Checkpoints) else part,  # type: ignore[misc]
+            lambda part, false=false: CheckpointsPart((false,)) if isinstance(part, CheckpointsPart) else part,  # type: ignore[misc]
         )
         error = failure(lambda parts_with=parts_with: take(folder, parts_with, clock=lambda: MADE_AT))  # type: ignore[misc]
         assert error.code is Code.CHECKPOINT_DIFFERS

@@ -12,7 +12,7 @@ from heptalog.replay.errors import Code
 from heptalog.replay.events import Event
 from heptalog.replay.evidence.texts import to_base64
 from heptalog.service.appends import Append
-from heptalog.service.backup.parts import Events, Have, Moment, Part
+from heptalog.service.backup.parts import EventsPart, Have, Moment, Part
 from heptalog.service.backup.restoring import check
 from heptalog.service.backup.taking import take
 from heptalog.service.store import NO_GAME
@@ -50,7 +50,7 @@ def test_appends_do_not_wait_for_a_backup_and_it_holds_nothing_between_two_parts
     assert client.game("game-50").head.sequence == 0
     taken += asked
     assert isinstance(taken[0], Moment)
-    assert sum(len(part.records) for part in taken if isinstance(part, Events)) == taken[0].size
+    assert sum(len(part.records) for part in taken if isinstance(part, EventsPart)) == taken[0].size
 
 
 def test_a_backup_does_not_wait_for_a_commit(each_service: Service, folder: Path) -> None:

@@ -10,12 +10,12 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from msgspec.structs import replace
 
 from heptalog.replay import codec
-from heptalog.replay.codec import SECOND
 from heptalog.replay.errors import Code, Conflict, Malformed, NotFound, Refused
 from heptalog.replay.events import Event, GameClosed, GameStarted, MovesRetracted, Player, Tag
 from heptalog.replay.seven_bridge.events import SevenBridge
 from heptalog.replay.seven_rocks.events import SevenRocks
 from heptalog.replay.seven_up.events import SevenUp
+from heptalog.replay.times import SECOND
 from heptalog.service.appends import Append
 from heptalog.service.client import AsyncClient, Client, GameEntry, GameFilter, Status
 from heptalog.service.config import MESSAGE_SIZE_MAX

@@ -5,12 +5,13 @@ from itertools import islice
 from random import Random
 from uuid import UUID
 
-from heptalog.replay.codec import SECOND, chained
+from heptalog.replay.codec import chained
 from heptalog.replay.events import Body, Event, GameClosed, GameStarted, MovesRetracted, NoteAdded, Options, Player, Tag
 from heptalog.replay.evidence.chain import GENESIS
 from heptalog.replay.evidence.seals import sealed
 from heptalog.replay.fold import Closed, Fold
 from heptalog.replay.rules import AnyRules
+from heptalog.replay.times import SECOND
 from heptalog.service.store import NO_GAME, Batch, Ending, Entry, Status
 from tests.support.play import seat_counts
 

@@ -14,10 +14,11 @@ from typing import Any, get_args, get_origin
 from msgspec import Meta, Struct, UnsetType
 from msgspec.structs import FieldInfo, fields
 
-from heptalog.replay.codec import BODIES, SECOND, chained
+from heptalog.replay.codec import BODIES, chained
 from heptalog.replay.events import Body, Event, GameStarted, Options, camel_name
 from heptalog.replay.gamefile import encode_line
 from heptalog.replay.registry import OPTIONS
+from heptalog.replay.times import SECOND
 
 TIME = 1_769_860_800 * SECOND + 7_300_001
 GENESIS = bytes(32)

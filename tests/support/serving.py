@@ -10,9 +10,9 @@ from typing import Any, Final, Self, TypeVar
 
 import grpc
 
-from heptalog.replay.codec import SECOND
 from heptalog.replay.errors import Conflict
 from heptalog.replay.evidence.notes import VerifierKey
+from heptalog.replay.times import SECOND
 from heptalog.service.app import App
 from heptalog.service.client import AsyncClient, Client
 from heptalog.service.client.calls import Retries

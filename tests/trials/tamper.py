@@ -22,8 +22,8 @@ from typing import Any, Final
 import duckdb
 from msgspec import Struct, field
 
-from heptalog.cli.auditing import Auditor, Database
-from heptalog.cli.processes import core_count
+from heptalog.analytics.processes import core_count
+from heptalog.cli.auditing import AuditedDatabase, Auditor
 from heptalog.service.auditing.findings import Finding
 from tests.trials import forgeries, large, tampers
 from tests.trials.tampered import audited, audited_file, read, written
@@ -147,7 +147,7 @@ def at_random(folder: Path, *, count: int, events: int, seed: int) -> Figures:
 
 def _audit_of(path: Path, size: int) -> Iterator[Finding]:
     began = time.monotonic()
-    with Auditor(Database(path), (), (), state=None) as auditor:
+    with Auditor(AuditedDatabase(path), (), (), state=None) as auditor:
         yield from (finding for finding in auditor.findings(jobs=0) if finding is not None)
     seconds = time.monotonic() - began
     print(f"audited in {seconds:.1f} s, {size / seconds:,.0f} events a second", flush=True)

@@ -14,7 +14,7 @@ import duckdb
 from msgspec import Struct
 from msgspec.structs import replace
 
-from heptalog.cli.auditing import Auditor, Database
+from heptalog.cli.auditing import AuditedDatabase, Auditor
 from heptalog.replay.errors import Code, Malformed
 from heptalog.replay.evidence.checkpoints import checkpoint_in
 from heptalog.replay.evidence.notes import VerifierKey
@@ -132,7 +132,7 @@ def written(log: Log, before: Log, template: Path, folder: Path) -> Path:
 
 def audited_file(path: Path, *, keys: Sequence[VerifierKey] = (), outside: Sequence[Path] = ()) -> list[Finding]:
     """All that an audit of a real database finds."""
-    with Auditor(Database(path), outside, keys, state=None) as auditor:
+    with Auditor(AuditedDatabase(path), outside, keys, state=None) as auditor:
         return [finding for finding in auditor.findings(jobs=1) if finding is not None]
 
 

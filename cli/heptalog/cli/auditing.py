@@ -17,12 +17,12 @@ from typing import Final, Self
 from msgspec import Struct
 from msgspec.json import encode
 
-from heptalog.cli import databases, servers
+from heptalog.analytics.processes import core_count, in_order
 from heptalog.cli.auditstates import folders_of, is_own, make_folders, own_state
 from heptalog.cli.connections import Connections, opening, reachable, shown
+from heptalog.cli.databases import Database
 from heptalog.cli.exits import WrongUse
-from heptalog.cli.processes import core_count, in_order
-from heptalog.cli.servers import SCHEME
+from heptalog.cli.servers import SCHEME, Server
 from heptalog.cli.sources import named
 from heptalog.replay.errors import Corrupt, HeptalogError, Unavailable
 from heptalog.replay.evidence.notes import VerifierKey
@@ -44,7 +44,7 @@ SMALL_COUNT: Final = 20_000
 _MEMORY_MEBIBYTES: Final = 512
 
 
-class Database(Struct, frozen=True):
+class AuditedDatabase(Struct, frozen=True):
     """A database that no server holds."""
 
     path: Path
@@ -90,7 +90,7 @@ class Database(Struct, frozen=True):
         return Bound(shown(self.real), events, last, root, stamp, given_hash)
 
 
-class Server(Struct, frozen=True):
+class AuditedServer(Struct, frozen=True):
     """A running server, up to the position that its log had when the audit began."""
 
     target: str
@@ -125,13 +125,13 @@ class Server(Struct, frozen=True):
         return type(self)(self.target, last)
 
 
-def place_of(text: str) -> Database | Server:
+def place_of(text: str) -> AuditedDatabase | AuditedServer:
     """The log that a name stands for. Raises WrongUse where it is none, or one game of it."""
     match named(text):
-        case databases.Database(path=path):
-            return Database(path)
-        case servers.Server(target=target):
-            return Server(target)
+        case Database(path=path):
+            return AuditedDatabase(path)
+        case Server(target=target):
+            return AuditedServer(target)
     raise WrongUse(f"{text}: a whole log is audited, a database or {SCHEME}HOST:PORT")
 
 
@@ -140,7 +140,7 @@ class Auditor:
 
     def __init__(
         self,
-        place: Database | Server,
+        place: AuditedDatabase | AuditedServer,
         checkpoints: Sequence[Path],
         keys: Sequence[VerifierKey],
         *,
@@ -162,10 +162,10 @@ class Auditor:
         self.is_resumed = self.has_changed = False
         with _reaching(place):
             before = self._before()
-            if isinstance(place, Server):
+            if isinstance(place, AuditedServer):
                 place = place.at(before.bound.last) if before and before.bound.source == place.name else place.now()
             claims = given(checkpoints, keys, self._early.append)
-            if isinstance(place, Database):
+            if isinstance(place, AuditedDatabase):
                 claims += beside(place.real, keys, self._early.append, is_empty=place.is_empty())
             brought = Given(tuple(claims), self._keys)
             bound = place.bound(sha256(encode([brought, self._early])).digest())
@@ -174,7 +174,7 @@ class Auditor:
             elif before is not None:
                 self.has_changed = True
                 before = None
-                if isinstance(place, Server):
+                if isinstance(place, AuditedServer):
                     place = place.now()
                     bound = place.bound(bound.given)
             self._progress = before or Progress(bound)
@@ -300,7 +300,7 @@ class Auditor:
 class _Task(Struct, frozen=True):
     """What the other processes are told: where, and by which keys."""
 
-    place: Database | Server
+    place: AuditedDatabase | AuditedServer
     keys: tuple[VerifierKey, ...]
 
     def __call__(self, work: Work) -> Report:
@@ -337,11 +337,11 @@ def _stamp(path: Path) -> tuple[int, ...]:
 
 
 @contextmanager
-def _reaching(place: Database | Server) -> Iterator[None]:
+def _reaching(place: AuditedDatabase | AuditedServer) -> Iterator[None]:
     """Tell the failures of a server as a person needs them: which one, and not what the library says about it."""
     try:
         yield
     except HeptalogError as error:
-        if isinstance(place, Server):
+        if isinstance(place, AuditedServer):
             raise reachable(error, place.target) from error
         raise

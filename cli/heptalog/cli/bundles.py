@@ -12,14 +12,13 @@ from heptalog.cli.files import FileGame, Missing, first_line, lines_in
 from heptalog.cli.sources import Game
 from heptalog.cli.verdicts import Proved, SignedBy
 from heptalog.cli.viewers import viewer_text
-from heptalog.replay.codec import SECOND, TIME_END
 from heptalog.replay.errors import Code, Corrupt, Malformed
 from heptalog.replay.evidence.bundles import Examined, events_in, examine, is_bundle, parse_header
 from heptalog.replay.evidence.notes import COSIGNATURE, ED25519, Signed, VerifierKey
 from heptalog.replay.evidence.reveals import Reveal, Revealed, Revealing, decode_reveal, reveals_in
 from heptalog.replay.evidence.texts import to_base64
 from heptalog.replay.gamefile import read_events
-from heptalog.replay.times import rfc3339
+from heptalog.replay.times import SECOND, TIME_END, rfc3339
 
 _REVEAL_MARK: Final = b'"part"'
 _RULE: Final = "evidence"

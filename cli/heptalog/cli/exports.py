@@ -13,7 +13,7 @@ from heptalog.replay.errors import HeptalogError, NotFound
 from heptalog.replay.events import Event
 from heptalog.replay.fold import Fold
 from heptalog.replay.plain import plain_game
-from heptalog.service.backup.parts import Events, Have, Moment, Refusals
+from heptalog.service.backup.parts import EventsPart, Have, Moment, RefusalsPart
 from heptalog.service.store import Records, Refusal, Stored
 
 if TYPE_CHECKING:
@@ -176,11 +176,11 @@ def _fetch(client: "Client", place: "Place", path: Path, *, has_running: bool, t
         match part:
             case Moment():
                 moment = part
-            case Events(first_position, records):
+            case EventsPart(first_position, records):
                 for position, record in enumerate(records, first_position):
                     _add(client, filling, position, record)
                 tell(len(records))
-            case Refusals(refusals):
+            case RefusalsPart(refusals):
                 for refusal in refusals:
                     number += 1
                     filling.refuse(number, refusal)

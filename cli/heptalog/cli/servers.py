@@ -10,10 +10,10 @@ from heptalog.cli.databases import decoded, weight_of
 from heptalog.replay.errors import HeptalogError
 from heptalog.replay.events import Event
 from heptalog.replay.fold import Fold
+from heptalog.service.config import PAGE_SIZE_MAX
 from heptalog.service.store import GameEntry, GameFilter
 
 SCHEME = "grpc://"
-_PAGE_SIZE = 1000
 
 
 class ServerGame(Struct, frozen=True):
@@ -63,6 +63,6 @@ class Server(Struct, frozen=True):
     def listed(self, wanted: GameFilter, connections: Connections) -> Iterator[GameEntry]:
         """Those that fit, in the order of creation."""
         try:
-            yield from connections.client(self.target).games(wanted, page_size=_PAGE_SIZE)
+            yield from connections.client(self.target).games(wanted, page_size=PAGE_SIZE_MAX)
         except HeptalogError as error:
             raise reachable(error, self.target) from error

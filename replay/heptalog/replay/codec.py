@@ -19,15 +19,14 @@ from google.protobuf.timestamp_pb2 import Timestamp
 
 from heptalog.replay import bodies, envelope
 from heptalog.replay.bodies import BODIES, KINDS, NotPlain
-from heptalog.replay.envelope import CONTENT_START, SECOND
+from heptalog.replay.envelope import CONTENT_START
 from heptalog.replay.errors import Code, Corrupt, HeptalogError, Malformed, Unavailable
 from heptalog.replay.events import Body, Event
 from heptalog.replay.evidence.chain import link
+from heptalog.replay.times import SECOND, TIME_END
 from heptalog.v1 import event_pb2 as pb
 
-__all__ = ["BODIES", "CONTENT_START", "SECOND"]
-
-TIME_END: Final = 253_402_300_800  # the year 10000 in seconds, which no text can say
+__all__ = ["BODIES", "CONTENT_START"]
 
 PREVIOUS_TAG: Final = b"\x0a\x20"
 HASH_TAG: Final = b"\x12\x20"

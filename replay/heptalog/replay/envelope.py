@@ -14,15 +14,15 @@ from typing import Final
 
 from heptalog.replay.bodies import NotPlain, body_in, small_body, varint
 from heptalog.replay.events import Event
+from heptalog.replay.times import SECOND
 
 CONTENT_START: Final = 68  # of a record, after its two links
-SECOND: Final = 1_000_000_000
 
 # The fields of the envelope, each as the byte it begins with.
 _GAME_ID: Final = 0x1A
 _SEQUENCE: Final = 0x20
 _EVENT_ID: Final = 0x2A
-_OCCURRED_AT: Final = 0x32
+OCCURRED_AT: Final = 0x32
 _RECORDED_AT: Final = 0x3A
 _RECORDED_BY: Final = 0x42
 # The two fields of a time.
@@ -53,7 +53,7 @@ _SECONDS_END: Final = 1 << 35
 # For each byte the largest that can stand in its place in the field of a time and make it neither longer nor another:
 # where that is plain, all others are. Tags and lengths stand for themselves; a part of a second that is large ends in
 # 1, 2 or 3, and only with the last can it be too large, after a byte as below.
-_FIXED: Final = (0, 6, 8, 9, 10, 11, 12, _NANOS, _OCCURRED_AT, _RECORDED_AT)
+_FIXED: Final = (0, 6, 8, 9, 10, 11, 12, _NANOS, OCCURRED_AT, _RECORDED_AT)
 _LARGEST: Final = bytes([byte if byte in _FIXED else 2 if byte < 4 else byte & 128 | 127 for byte in range(256)])
 _is_late: Final = re.compile(rb"[\xdc-\xff]\x03").search
 _FORMS_MAX: Final = 4096
@@ -90,7 +90,7 @@ def read(data: bytes, start: int) -> tuple[Event, bytes] | None:
             event_id = data[at + 2 : end].decode()
             at = end
             tag = data[at]
-        if tag == _OCCURRED_AT:
+        if tag == OCCURRED_AT:
             end = at + 2 + data[at + 1]
             occurred_at = _time(data, at + 2, end)
             at = end
@@ -195,7 +195,7 @@ def content_with(content: bytes, event: Event, game: bytes) -> bytes:
     event_id = event.event_id.encode()
     start = len(_sequence_of(event))
     end = start
-    if content[end] == _OCCURRED_AT:
+    if content[end] == OCCURRED_AT:
         end += 2 + content[end + 1]
     time = b"" if content[end] == _RECORDED_AT else _time_field(_RECORDED_AT, event.recorded_at)
     if not 0 < len(event_id) < 128:
@@ -208,7 +208,7 @@ def _tail(event: Event) -> bytes:
     recorded_by = event.recorded_by.encode()
     return b"".join(
         (
-            _time_field(_OCCURRED_AT, event.occurred_at) if event.occurred_at else b"",
+            _time_field(OCCURRED_AT, event.occurred_at) if event.occurred_at else b"",
             _time_field(_RECORDED_AT, event.recorded_at) if event.recorded_at else b"",
             _RECORDED_BY_STARTS[len(recorded_by)],
             recorded_by,
@@ -265,7 +265,7 @@ def parts_after_id(tail: bytes) -> tuple[bytes, bytes, bytes]:
     each may be empty. Raises IndexError or ValueError.
     """
     at = 0
-    for tag in (_OCCURRED_AT, _RECORDED_AT):
+    for tag in (OCCURRED_AT, _RECORDED_AT):
         if tail[at] == tag:
             at += 2 + tail[at + 1]
     if tail[at] != _RECORDED_BY:
@@ -293,7 +293,7 @@ def _is_plain_form(form: bytes) -> bool:
 def _are_plain(field: bytes) -> bool:
     at = 0
     try:
-        for tag in (_OCCURRED_AT, _RECORDED_AT):
+        for tag in (OCCURRED_AT, _RECORDED_AT):
             if at < len(field) and field[at] == tag:
                 end = at + 2 + field[at + 1]
                 _time(field, at + 2, end)

@@ -177,6 +177,11 @@ def error_of(code: Code, *, rule: str = "", **facts: object) -> HeptalogError:
     return kind(code, rule=rule, **facts)
 
 
+def problem_of(error: Exception) -> str:
+    """What is wrong, in a word, where its text could quote a hidden card."""
+    return str(error.code) if isinstance(error, HeptalogError) else type(error).__name__
+
+
 def _between(first: Code, last: Code) -> frozenset[Code]:
     codes = list(Code)
     return frozenset(codes[codes.index(first) : codes.index(last) + 1])

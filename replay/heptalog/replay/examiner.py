@@ -7,7 +7,7 @@ stop at the first event without its value, and the chain is checked to its end.
 from heptalog.replay.codec import public_form
 from heptalog.replay.errors import Code, Corrupt, Malformed, Redacted
 from heptalog.replay.events import Event
-from heptalog.replay.evidence.chain import GENESIS, link
+from heptalog.replay.evidence.chain import GENESIS, NOT_ITS_HASH, NOT_THE_NEXT, link
 from heptalog.replay.evidence.seals import check_seals, check_whole
 from heptalog.replay.fold import Fold, Outcomes
 
@@ -68,12 +68,12 @@ class Examiner:
         elif not self._is_chained:
             raise Corrupt(Code.CHAIN_BROKEN, rule="evidence", problem="the chain has no beginning")
         if event.previous_hash != self._head and event.previous_hash:
-            raise Corrupt(Code.CHAIN_BROKEN, rule="evidence", problem="it does not follow the event before it")
+            raise Corrupt(Code.CHAIN_BROKEN, rule="evidence", problem=NOT_THE_NEXT)
         if not event.hash:
             raise Corrupt(Code.CHAIN_BROKEN, rule="evidence", problem="its hash is missing")
         self._head = link(self._head, public_form(event) if public is None else public)
         if event.hash != self._head:
-            raise Corrupt(Code.CHAIN_BROKEN, rule="evidence", problem="its hash is not that of its content")
+            raise Corrupt(Code.CHAIN_BROKEN, rule="evidence", problem=NOT_ITS_HASH)
 
     def _look_for_redaction(self, event: Event) -> None:
         if self.redacted is None:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
-from heptalog.replay.events import Lot
+from heptalog.replay.events import DealerDrawn, Lot
 
 Names: TypeAlias = Sequence[str]
 
@@ -25,6 +25,12 @@ def in_a_row(names: Names) -> str:
     """These names as people say them: `Ana, Bo and Chie`."""
     *others, last = names
     return f"{', '.join(others)} and {last}" if others else last
+
+
+def tell_dealer(body: DealerDrawn, names: Names) -> str:
+    """Who deals first, and who drew what for it."""
+    lots = tell_lots(body.lots, names)
+    return f"{name_of(body.seat, names)} deals first" + (f" (drawn: {lots})" if lots else "")
 
 
 def tell_lots(lots: Iterable[Lot], names: Names) -> str:

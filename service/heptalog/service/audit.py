@@ -9,12 +9,12 @@ from heptalog.replay.rules import ARBITER
 from heptalog.service.answering import Context, answers, streams
 from heptalog.service.app import App
 from heptalog.service.bundling import bundle_of, in_pieces, latest_covering
+from heptalog.service.config import STREAMED_BYTES
 from heptalog.service.store import Checkpoint
 from heptalog.service.wire import checkpoint_message, viewer_of
 from heptalog.v1 import audit_pb2, audit_pb2_grpc
 
 _CHECKPOINTS_A_MESSAGE: Final = 1000
-_BATCH_BYTES: Final = 1 << 20
 
 
 class AuditServicer(audit_pb2_grpc.AuditServiceServicer):
@@ -97,6 +97,6 @@ def _next_batch(checkpoints: Iterator[Checkpoint]) -> list[audit_pb2.Checkpoint]
     for checkpoint in islice(checkpoints, _CHECKPOINTS_A_MESSAGE):
         batch.append(checkpoint_message(checkpoint))
         size += len(checkpoint.note.encode())
-        if size >= _BATCH_BYTES:
+        if size >= STREAMED_BYTES:
             break
     return batch

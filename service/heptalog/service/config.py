@@ -14,8 +14,10 @@ EVENT_SIZE_MAX: Final = 256 * 1024  # bytes of one record
 MESSAGE_SIZE_MAX: Final = 4 * 1024 * 1024  # bytes of one gRPC message
 ID_LENGTH_MAX: Final = 128  # characters of a game's or an event's id, or of who recorded it
 EVENTS_PER_READ: Final = 512  # in one message of ReadEvents
+STREAMED_BYTES: Final = 1024 * 1024  # with so much of records or notes a message of a stream is full
 PAGE_SIZE: Final = 100
 PAGE_SIZE_MAX: Final = 1000
+LOG_FORMAT: Final = "%(asctime)s %(levelname)s %(message)s"  # of a line on stderr, whichever process writes it
 
 
 class Surroundings(Struct, frozen=True):
@@ -50,5 +52,6 @@ class Settings(Struct, frozen=True):
     query_rows_max: int = 10_000_000
     query_bytes_max: int = 1024 * 1024 * 1024  # of one answer
     tables_seconds: float = 30.0  # that a question waits for the tables to have what was recorded before it
+    tables_round_seconds: float = 86_400.0  # in which every file of the tables is read again; 0 is never
     tables_niceness: int = 10  # of the process that keeps the tables: after who records
     query_niceness: int = 15  # of those that answer questions: after both

@@ -13,11 +13,10 @@ from google.protobuf.message import DecodeError
 
 from heptalog.internal.v1 import bytes_pb2
 from heptalog.replay.errors import Code, Corrupt
-from heptalog.service.config import EVENTS_PER_READ
+from heptalog.service.config import EVENTS_PER_READ, STREAMED_BYTES
 from heptalog.service.store import Stored
 from heptalog.v1 import log_pb2
 
-_BATCH_BYTES: Final = 1 << 20
 _SERVICE: Final = log_pb2.DESCRIPTOR.services_by_name["LogService"].full_name
 READ_EVENTS: Final = f"/{_SERVICE}/ReadEvents"
 
@@ -32,7 +31,7 @@ def next_response(records: Iterable[Stored]) -> bytes:
     for stored in islice(records, EVENTS_PER_READ):
         batch.append(stored)
         size += len(stored.record)
-        if size >= _BATCH_BYTES:
+        if size >= STREAMED_BYTES:
             break
     return response_of(batch)
 

@@ -12,6 +12,7 @@ from heptalog.replay.events import UNSET, Event, GameStarted, Options, Player, T
 from heptalog.replay.evidence.chain import HASH_SIZE
 from heptalog.replay.fold import Standing
 from heptalog.replay.rules import ARBITER, PUBLIC, Viewer
+from heptalog.replay.times import SECOND
 from heptalog.service.appends import Append, Receipt, placed
 from heptalog.service.asked import Finished, Part, Question, Rebuilding, Started, View, ViewColumn
 from heptalog.service.config import EVENT_SIZE_MAX, EVENTS_PER_APPEND_MAX
@@ -298,7 +299,7 @@ def consistency_of(message: audit_pb2.GetConsistencyProofResponse) -> Proof:
 
 def nanoseconds(time: Timestamp) -> int:
     """A protobuf time in nanoseconds since 1970 UTC."""
-    return time.seconds * codec.SECOND + time.nanos
+    return time.seconds * SECOND + time.nanos
 
 
 # Questions, their answers and the dictionary.
@@ -316,7 +317,7 @@ def query_request(question: Question) -> query_pb2.QueryRequest:
     if question.seconds is not None:
         if not 0 < question.seconds < _SECONDS_MAX:
             raise _timeout_invalid()
-        request.timeout.FromNanoseconds(int(question.seconds * codec.SECOND))
+        request.timeout.FromNanoseconds(int(question.seconds * SECOND))
     return request
 
 
@@ -325,7 +326,7 @@ def question_of(request: query_pb2.QueryRequest) -> Question:
     rows_max = request.rows_max if request.HasField("rows_max") else None
     if not request.HasField("timeout"):
         return Question(request.sql, rows_max)
-    seconds = request.timeout.seconds + request.timeout.nanos / codec.SECOND
+    seconds = request.timeout.seconds + request.timeout.nanos / SECOND
     if not 0 < seconds < _SECONDS_MAX:
         raise _timeout_invalid()
     return Question(request.sql, rows_max, seconds)

@@ -30,7 +30,7 @@ from heptalog.analytics.parquet.records import EXPORTED, LEFT_OUT, RUNNING, rows
 from heptalog.analytics.parquet.series import Held, Waiting, rated, told
 from heptalog.analytics.sources import Source
 from heptalog.analytics.tables import RATING_CHANGES, REFUSALS
-from heptalog.replay.codec import SECOND
+from heptalog.replay.times import SECOND
 
 # A step has so many events: what is planned with is in memory, and lost is what was done since the last one.
 STEP_EVENTS: Final = 4_000_000

@@ -21,7 +21,6 @@ from heptalog.analytics.projecting.rounds import MATCH_WON, Began, Ended, Opened
 from heptalog.analytics.projecting.rows import MONTH_UNKNOWN, Row, labels_of, microseconds
 from heptalog.analytics.projecting.rulings import CALLS
 from heptalog.analytics.projecting.turns import TURNS
-from heptalog.replay.codec import SECOND
 from heptalog.replay.errors import Code, Malformed
 from heptalog.replay.events import RULINGS, Body, Event, GameClosed, GameStarted, MovesRetracted, OpenerDrawn
 from heptalog.replay.evidence.seals import check_whole
@@ -29,6 +28,7 @@ from heptalog.replay.fold import Fold, Outcomes, Status, status_of
 from heptalog.replay.gamefile import options_given
 from heptalog.replay.outcomes import MatchWon, RoundEnded
 from heptalog.replay.rules import AnyRules, State
+from heptalog.replay.times import SECOND
 
 # Where things are in a row of turns, and but for the seat in one of rulings.
 _SEQUENCE: Final = 3

@@ -104,11 +104,11 @@ def serve(
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")
     from heptalog.cli.connections import opening
     from heptalog.cli.sizes import size_of
-    from heptalog.service.config import Settings
+    from heptalog.service.config import LOG_FORMAT, Settings
     from heptalog.service.evidence.keys import load_public, load_ring
     from heptalog.service.server import serve as run
 
-    logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(asctime)s %(levelname)s %(message)s")
+    logging.basicConfig(level=logging.INFO, stream=sys.stderr, format=LOG_FORMAT)
 
     def announce(bound: int) -> None:
         print(f"listening on {f'[{host}]' if ':' in host else host}:{bound}", flush=True)  # noqa: T201  # the result

@@ -11,8 +11,8 @@ from typing import Final
 from msgspec import Struct
 
 from heptalog.cli.simulating.plans import Plan
+from heptalog.replay.times import SECOND
 
-SECOND: Final = 1_000_000_000  # in nanoseconds
 # A Friday; the first weekend begins then.
 _BEGINNING: Final = datetime(2018, 1, 5, 10, tzinfo=UTC)
 _FIRST_SEASON: Final = 480  # games

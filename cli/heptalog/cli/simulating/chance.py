@@ -7,7 +7,7 @@ from typing import Final, TypeVar
 
 T = TypeVar("T")
 
-_MILLISECOND: Final = 1_000_000  # in nanoseconds
+MILLISECOND: Final = 1_000_000  # in nanoseconds
 
 
 class Chance:
@@ -42,7 +42,7 @@ class Chance:
 
 def uuid_of(time: int, bits: int) -> str:
     """The UUID of version 7 (RFC 9562) of this time, in nanoseconds, and these 74 bits."""
-    milliseconds = time // _MILLISECOND
+    milliseconds = time // MILLISECOND
     number = milliseconds << 80 | 7 << 76 | (bits >> 62) << 64 | 2 << 62 | bits & (1 << 62) - 1
     text = f"{number:032x}"
     return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"

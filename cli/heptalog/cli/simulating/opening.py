@@ -2,7 +2,7 @@
 
 from heptalog.cli.connections import Connections
 from heptalog.cli.databases import Database
-from heptalog.cli.exits import WrongUse
+from heptalog.cli.exits import WrongUse, no_whole_log
 from heptalog.cli.files import FileGame
 from heptalog.cli.servers import Server
 from heptalog.cli.simulating.databases import DatabaseDestination
@@ -19,4 +19,4 @@ def opened(text: str, connections: Connections) -> DatabaseDestination | ServerD
         return DatabaseDestination(target.path)
     if isinstance(target, Folder):
         raise WrongUse(f"{target.name}: a folder is no database")
-    raise WrongUse(f"{text}: name a database or a server, without a game")
+    raise no_whole_log(text)

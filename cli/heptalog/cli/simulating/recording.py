@@ -5,7 +5,7 @@ from typing import Final
 from msgspec import Struct
 
 from heptalog.cli.simulating.calendar import Fixture, fixture
-from heptalog.cli.simulating.chance import Chance, bits_of, uuid_of
+from heptalog.cli.simulating.chance import MILLISECOND, Chance, bits_of, uuid_of
 from heptalog.cli.simulating.options import options_for, seat_count_for
 from heptalog.cli.simulating.people import person, seated
 from heptalog.cli.simulating.plans import Plan
@@ -20,7 +20,6 @@ from heptalog.service.store.endings import endings_of
 from heptalog.service.store.whole import WholeGame, whole_game
 
 _TABLES: Final = 12
-_MILLISECOND: Final = 1_000_000
 _DELAY: Final = (120, 1_400)  # milliseconds from the table to the log
 # Hundredths of a game that are over where it is left running.
 _LEFT_AT: Final = (10, 90)
@@ -84,7 +83,7 @@ def _recorded(
     previous = GENESIS
     for sequence, (body, time) in enumerate(zip(game.bodies, game.times, strict=True)):
         body = sealed(body, chance.salt)
-        delay = (_DELAY[0] + chance.choose(_DELAY[1])) * _MILLISECOND
+        delay = (_DELAY[0] + chance.choose(_DELAY[1])) * MILLISECOND
         event = Event(sequence, body, game_id, chance.uuid(time), time, time + delay, recorder)
         content, public = codec.forms_of(event)
         previous, record = codec.record_from(content, previous, public)
@@ -108,7 +107,7 @@ def _recorded(
 def _refusal(foul: Foul, game_id: str, recorder: str, chance: Chance) -> Refusal:
     body = sealed(foul.body, chance.salt)
     time = foul.occurred_at
-    asked = Event(foul.sequence, body, game_id, chance.uuid(time), time, time + _DELAY[0] * _MILLISECOND, recorder)
+    asked = Event(foul.sequence, body, game_id, chance.uuid(time), time, time + _DELAY[0] * MILLISECOND, recorder)
     return Refusal(
         game_id,
         asked.sequence,

@@ -8,8 +8,8 @@ from typing import Final, Protocol
 
 from msgspec import Struct
 
+from heptalog.analytics.processes import in_order
 from heptalog.cli.output import Counter
-from heptalog.cli.processes import in_order
 from heptalog.cli.simulating.plans import Plan
 from heptalog.cli.simulating.recording import Simulated, game_id_of, simulated
 

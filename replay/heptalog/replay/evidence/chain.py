@@ -13,6 +13,9 @@ from typing import Final
 
 GENESIS: Final = bytes(32)
 HASH_SIZE: Final = 32  # bytes of a hash, and of a commitment
+# What is wrong with an event whose link is not what it should be.
+NOT_ITS_HASH: Final = "its hash is not that of its content"
+NOT_THE_NEXT: Final = "it does not follow the event before it"
 _TAG: Final = b"heptalog.link.v1\0"
 
 

@@ -11,9 +11,9 @@ from typing import Final
 
 from msgspec import Struct
 
-from heptalog.replay.errors import Code, Corrupt, Malformed
+from heptalog.replay.errors import Code, Corrupt
 from heptalog.replay.evidence.chain import HASH_SIZE
-from heptalog.replay.evidence.notes import Signed, VerifierKey, Verify, parse_note, signers
+from heptalog.replay.evidence.notes import Signed, VerifierKey, Verify, note_invalid, parse_note, signers
 from heptalog.replay.evidence.texts import from_base64, from_decimal, to_base64
 
 _LINES_MIN: Final = 3
@@ -32,13 +32,13 @@ def parse_checkpoint(text: str) -> CheckpointBody:
     """What the text of a note says. Raises Malformed where it is no checkpoint."""
     lines = text.removesuffix("\n").split("\n")
     if not text.endswith("\n") or len(lines) < _LINES_MIN or not all(lines):
-        raise _invalid("a checkpoint is an origin, a size and a root, each a line")
+        raise note_invalid("a checkpoint is an origin, a size and a root, each a line")
     origin, size_text, root_text, *extensions = lines
     size, root = from_decimal(size_text), from_base64(root_text)
     if size is None:
-        raise _invalid("the size in a checkpoint is a number without leading zeros")
+        raise note_invalid("the size in a checkpoint is a number without leading zeros")
     if root is None or len(root) != HASH_SIZE:
-        raise _invalid(f"the root in a checkpoint is {HASH_SIZE} bytes in base64")
+        raise note_invalid(f"the root in a checkpoint is {HASH_SIZE} bytes in base64")
     return CheckpointBody(origin, size, root, tuple(extensions))
 
 
@@ -66,7 +66,3 @@ def open_checkpoint(
     if not any(item.key.name == body.origin for item in signed):
         raise Corrupt(Code.SIGNATURE_MISSING, rule="evidence", problem="only witnesses have", origin=body.origin)
     return body, signed
-
-
-def _invalid(problem: str) -> Malformed:
-    return Malformed(Code.NOTE_INVALID, rule="evidence", problem=problem)

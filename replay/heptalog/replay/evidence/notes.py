@@ -83,19 +83,19 @@ class VerifierKey(Struct, frozen=True):
         name, *rest = word.split("+", 2)
         data = from_base64(rest[1]) if len(rest) == 2 else None
         if data is None:
-            raise _key_invalid("a public key is name+id+base64")
+            raise key_invalid("a public key is name+id+base64")
         check_name(name)
         kind, public = data[:1], data[1:]
         if kind not in (bytes([ED25519]), bytes([COSIGNATURE])):
-            raise _key_invalid("only Ed25519 keys of the kinds 01 and 04 are known here", name=name)
+            raise key_invalid("only Ed25519 keys of the kinds 01 and 04 are known here", name=name)
         if len(public) != PUBLIC_SIZE:
-            raise _key_invalid(f"an Ed25519 public key has {PUBLIC_SIZE} bytes", name=name)
+            raise key_invalid(f"an Ed25519 public key has {PUBLIC_SIZE} bytes", name=name)
         point = int.from_bytes(public, "little") % 2**255
         if point >= _PRIME or point in _SMALL_ORDER:
-            raise _key_invalid("this is a public key for which anybody could sign", name=name)
+            raise key_invalid("this is a public key for which anybody could sign", name=name)
         key = cls(name, kind[0], public)
         if rest[0] != key.key_id.hex():
-            raise _key_invalid("the id is not that of this name and key", name=name)
+            raise key_invalid("the id is not that of this name and key", name=name)
         return key
 
 
@@ -111,7 +111,7 @@ def parse_keys(text: str) -> tuple[VerifierKey, ...]:
     lines = [line.strip() for line in text.splitlines()]
     words = [line for line in lines if line and not line.startswith("#")]
     if not words or len(words) > KEYS_MAX:
-        raise _key_invalid(f"there are 1 to {KEYS_MAX} public keys in a file")
+        raise key_invalid(f"there are 1 to {KEYS_MAX} public keys in a file")
     return tuple(map(VerifierKey.parse, words))
 
 
@@ -123,22 +123,22 @@ def check_name(name: str) -> None:
         or len(name) > NAME_SIZE_MAX
         or any(letter.isspace() or letter in "+" or letter < " " for letter in name)
     ):
-        raise _key_invalid("a key's name is not empty and has neither spaces nor a plus", name=name)
+        raise key_invalid("a key's name is not empty and has neither spaces nor a plus", name=name)
 
 
 def parse_note(data: str | bytes) -> Note:
     """The note in a text. Raises Malformed where it is none."""
     whole = _decoded(data)
     if any(letter < " " and letter != "\n" for letter in whole):
-        raise _invalid("there are no control characters in a note")
+        raise note_invalid("there are no control characters in a note")
     text, separator, lines = whole.rpartition("\n\n")
     if not separator or not lines.endswith("\n"):
-        raise _invalid("a note is a text, an empty line and lines of signatures, with a newline at its end")
+        raise note_invalid("a note is a text, an empty line and lines of signatures, with a newline at its end")
     words = lines[:-1].split("\n")
     if len(words) > SIGNATURES_MAX:
-        raise _invalid(f"a note has at most {SIGNATURES_MAX} signatures")
+        raise note_invalid(f"a note has at most {SIGNATURES_MAX} signatures")
     if len(set(words)) != len(words):
-        raise _invalid("a signature stands twice")
+        raise note_invalid("a signature stands twice")
     return Note(text + "\n", tuple(map(_signature, words)))
 
 
@@ -157,7 +157,7 @@ def signers(note: Note, keys: Iterable[VerifierKey], verify: Verify) -> tuple[Si
     known: dict[tuple[str, bytes], VerifierKey] = {}
     for key in keys:
         if known.setdefault((key.name, key.key_id), key) != key:
-            raise _key_invalid("two keys have one name and one id", name=key.name)
+            raise key_invalid("two keys have one name and one id", name=key.name)
     signed = tuple(
         _checked(note.text, item.signature, found, verify)
         for item in note.signatures
@@ -194,11 +194,11 @@ def _signature(line: str) -> Signature:
     name, _, encoded = line.removeprefix(_DASH).partition(" ")
     data = from_base64(encoded)
     if not line.startswith(_DASH) or data is None or len(data) <= _ID_SIZE:
-        raise _invalid("a signature is a line of an em dash, a name and base64")
+        raise note_invalid("a signature is a line of an em dash, a name and base64")
     try:
         check_name(name)
     except Malformed as error:
-        raise _invalid("a signature is of a key whose name has neither spaces nor a plus") from error
+        raise note_invalid("a signature is of a key whose name has neither spaces nor a plus") from error
     return Signature(name, data[:_ID_SIZE], data[_ID_SIZE:])
 
 
@@ -207,15 +207,17 @@ def _decoded(data: str | bytes) -> str:
         # A text that was not read from bytes may hold half a character.
         whole = data.encode() if isinstance(data, str) else data
         if len(whole) > NOTE_SIZE_MAX:
-            raise _invalid(f"a note has at most {NOTE_SIZE_MAX} bytes")
+            raise note_invalid(f"a note has at most {NOTE_SIZE_MAX} bytes")
         return whole.decode()
     except UnicodeError as error:
-        raise _invalid("a note is UTF-8") from error
+        raise note_invalid("a note is UTF-8") from error
 
 
-def _invalid(problem: str) -> Malformed:
+def note_invalid(problem: str) -> Malformed:
+    """What is told of a text that is no note, checkpoint or proof."""
     return Malformed(Code.NOTE_INVALID, rule="evidence", problem=problem)
 
 
-def _key_invalid(problem: str, **facts: object) -> Malformed:
+def key_invalid(problem: str, **facts: object) -> Malformed:
+    """What is told of a text that is no key, and of a key that cannot be used."""
     return Malformed(Code.KEY_INVALID, rule="evidence", problem=problem, **facts)

@@ -13,11 +13,10 @@ from typing import Final
 
 from msgspec import Struct
 
-from heptalog.replay.errors import Code, Malformed
 from heptalog.replay.evidence.chain import HASH_SIZE
 from heptalog.replay.evidence.checkpoints import CheckpointBody, checkpoint_in, open_checkpoint
 from heptalog.replay.evidence.merkle import check_inclusion
-from heptalog.replay.evidence.notes import NOTE_SIZE_MAX, Signed, VerifierKey, Verify
+from heptalog.replay.evidence.notes import NOTE_SIZE_MAX, Signed, VerifierKey, Verify, note_invalid
 from heptalog.replay.evidence.texts import from_base64, from_decimal, to_base64
 
 HASHES_MAX: Final = 63  # as many levels as a log may have
@@ -42,24 +41,24 @@ class LogProof(Struct, frozen=True):
 def parse_proof(text: str) -> LogProof:
     """The proof in a text. Raises Malformed where it is none; whether it proves anything is for `check_proof`."""
     if len(text) > PROOF_SIZE_MAX:
-        raise _invalid(f"a proof has at most {PROOF_SIZE_MAX} characters")
+        raise note_invalid(f"a proof has at most {PROOF_SIZE_MAX} characters")
     head, separator, checkpoint = text.partition("\n\n")
     lines = head.split("\n")
     if not separator or lines.pop(0) != _FIRST_LINE:
-        raise _invalid(f"a proof begins with {_FIRST_LINE}, and has a checkpoint after an empty line")
+        raise note_invalid(f"a proof begins with {_FIRST_LINE}, and has a checkpoint after an empty line")
     extra = b""
     if lines and lines[0].startswith(_EXTRA):
         extra = from_base64(lines.pop(0).removeprefix(_EXTRA)) or b""
         if not extra:
-            raise _invalid("what is extra in a proof is base64")
+            raise note_invalid("what is extra in a proof is base64")
     index = from_decimal(lines[0].removeprefix(_INDEX)) if lines and lines[0].startswith(_INDEX) else None
     if index is None:
-        raise _invalid("a proof says the index of its leaf, a number without leading zeros")
+        raise note_invalid("a proof says the index of its leaf, a number without leading zeros")
     if len(lines) > HASHES_MAX + 1:
-        raise _invalid(f"a proof has at most {HASHES_MAX} hashes")
+        raise note_invalid(f"a proof has at most {HASHES_MAX} hashes")
     hashes = tuple(digest for line in lines[1:] if (digest := from_base64(line)) and len(digest) == HASH_SIZE)
     if len(hashes) != len(lines) - 1:
-        raise _invalid(f"a hash in a proof is {HASH_SIZE} bytes in base64")
+        raise note_invalid(f"a hash in a proof is {HASH_SIZE} bytes in base64")
     checkpoint_in(checkpoint)
     return LogProof(index, hashes, checkpoint, extra)
 
@@ -81,7 +80,3 @@ def check_proof(
     body, signed = open_checkpoint(proof.checkpoint, keys, verify)
     check_inclusion(leaf, proof.index, body.size, proof.hashes, body.root)
     return body, signed
-
-
-def _invalid(problem: str) -> Malformed:
-    return Malformed(Code.NOTE_INVALID, rule="evidence", problem=problem)

@@ -7,7 +7,7 @@ from typing import Any, Final
 from heptalog.replay.cards import RANKS, SUITS, names_in
 from heptalog.replay.events import Body, CardPlayed, CardsDealt, DealerDrawn, TurnPassed
 from heptalog.replay.outcomes import MatchWon, Outcome, RoundEnded, RoundEndedBy
-from heptalog.replay.phrases import SUIT_WORDS, Names, listed, name_of, tell_lots
+from heptalog.replay.phrases import SUIT_WORDS, Names, listed, name_of, tell_dealer
 from heptalog.replay.seven_bridge.outcomes import (
     BonusBooked,
     ColumnCompleted,
@@ -81,11 +81,6 @@ def _seats(state: State, names: Names) -> list[str]:
             line += f"; {_counted(state.tokens[seat], 'token')}; {_cards(hand)}"
         lines.append(line)
     return lines
-
-
-def _dealer_drawn(body: DealerDrawn, names: Names) -> str:
-    lots = tell_lots(body.lots, names)
-    return f"{name_of(body.seat, names)} deals first" + (f" (drawn: {lots})" if lots else "")
 
 
 def _cards_dealt(body: CardsDealt, names: Names) -> str:
@@ -177,7 +172,7 @@ def _cards(cards: int) -> str:
 # Each function takes the type it stands under.
 _EVENTS: Final[Mapping[type[Body], Callable[[Any, Names], str]]] = MappingProxyType(
     {
-        DealerDrawn: _dealer_drawn,
+        DealerDrawn: tell_dealer,
         CardsDealt: _cards_dealt,
         CardPlayed: _card_played,
         TurnPassed: _turn_passed,

@@ -7,7 +7,7 @@ from typing import Any, Final
 from heptalog.replay.cards import names_in
 from heptalog.replay.events import UNSET, Body, CardPlayed, CardsDealt, DealerDrawn
 from heptalog.replay.outcomes import MatchWon, Outcome, RoundEnded, RoundEndedBy
-from heptalog.replay.phrases import SUIT_WORDS, Names, listed, name_of, tell_lots
+from heptalog.replay.phrases import SUIT_WORDS, Names, listed, name_of, tell_dealer
 from heptalog.replay.seven_up.events import CardsDiscarded, CardsRun, Decision, InfractionCalled, TrumpDecided
 from heptalog.replay.seven_up.outcomes import (
     DealVoided,
@@ -70,11 +70,6 @@ _VOID_WORDS: Final[Mapping[VoidReason, str]] = MappingProxyType(
         VoidReason.SUITS_REJECTED: "all four suits are rejected",
     }
 )
-
-
-def _dealer_drawn(body: DealerDrawn, names: Names) -> str:
-    lots = tell_lots(body.lots, names)
-    return f"{name_of(body.seat, names)} deals first" + (f" (drawn: {lots})" if lots else "")
 
 
 def _cards_dealt(body: CardsDealt, _names: Names) -> str:
@@ -211,7 +206,7 @@ def _side_name(side: int, names: Names) -> str:
 # Each function takes the type it stands under.
 _EVENTS: Final[Mapping[type[Body], Callable[[Any, Names], str]]] = MappingProxyType(
     {
-        DealerDrawn: _dealer_drawn,
+        DealerDrawn: tell_dealer,
         CardsDealt: _cards_dealt,
         TrumpDecided: _trump_decided,
         CardsRun: _cards_run,

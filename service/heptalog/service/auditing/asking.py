@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import TypeVar
 
-from heptalog.replay.errors import Code, Unavailable
-from heptalog.service.auditing.findings import Tell, found, problem_of
+from heptalog.replay.errors import Code, Unavailable, problem_of
+from heptalog.service.auditing.findings import Tell, found
 from heptalog.service.auditing.sources import Source
 
 T = TypeVar("T")

@@ -7,17 +7,16 @@ from heptalog.replay.errors import Code, HeptalogError
 from heptalog.replay.evidence.checkpoints import checkpoint_in
 from heptalog.replay.evidence.merkle import EMPTY_ROOT, TILE_WIDTH
 from heptalog.replay.evidence.notes import VerifierKey
+from heptalog.replay.evidence.texts import NUMBER_MAX
 from heptalog.service.auditing.asking import Asking
 from heptalog.service.auditing.findings import Finding, Tell, found
 from heptalog.service.auditing.sources import Claim, shapes_differ
 from heptalog.service.auditing.spans import claimed
-from heptalog.service.store.duck_kept import Shape
+from heptalog.service.store.duck_kept import NO_SHAPE, Shape
 from heptalog.service.store.duck_schema import Difference
 
 # Rows without a place that are told one by one.
 _STRAYS_MAX: Final = 1000
-_SIZE_MAX: Final = 2**63 - 1
-_NONE: Final = Shape(0, 0, 1, 0)
 # What is asked to know which checkpoints there are that hold.
 HOLDING: Final = ("checkpoints", "incidents")
 
@@ -52,7 +51,7 @@ def strays(asked: Asking) -> Iterator[Finding]:
 
 def checkpoint_shape(asked: Asking) -> Shape:
     """Which numbers of checkpoints there are."""
-    return asked(("checkpoints",), lambda source: source.checkpoint_shape(), _NONE)
+    return asked(("checkpoints",), lambda source: source.checkpoint_shape(), NO_SHAPE)
 
 
 def shapes(asked: Asking, last: int) -> Iterator[Finding]:
@@ -85,7 +84,7 @@ def kept_claims(asked: Asking, low: int, high: int, keys: Sequence[VerifierKey],
 def of_more(asked: Asking, last: int, claims: Sequence[Claim], keys: Sequence[VerifierKey]) -> list[Finding]:
     """What somebody has said of a longer log."""
     findings: list[Finding] = []
-    kept = kept_claims(asked, last + 1, _SIZE_MAX, keys, findings.append)
+    kept = kept_claims(asked, last + 1, NUMBER_MAX, keys, findings.append)
     kept = [*(claim for claim in claims if claim.size > last), *kept]
     return findings + [found(Code.EVENTS_LOST, position=last + 1, last=claim.size, **claim.place) for claim in kept]
 
@@ -93,7 +92,7 @@ def of_more(asked: Asking, last: int, claims: Sequence[Claim], keys: Sequence[Ve
 def of_nothing(asked: Asking, claims: Sequence[Claim], keys: Sequence[VerifierKey]) -> list[Finding]:
     """What somebody has said of a log without events."""
     findings: list[Finding] = []
-    kept = kept_claims(asked, -_SIZE_MAX, 0, keys, findings.append)
+    kept = kept_claims(asked, -NUMBER_MAX, 0, keys, findings.append)
     wrong = [claim for claim in [*claims, *kept] if claim.size < 0 or (not claim.size and claim.root != EMPTY_ROOT)]
     return findings + [found(claim.code, f"size {claim.size}", **claim.place) for claim in wrong]
 

@@ -46,8 +46,3 @@ def found_by(error: HeptalogError, **place: Any) -> Finding:
     told = type(error)(error.code)
     told.facts = {name: fact for name, fact in error.facts.items() if name not in _PLACES}
     return Finding(error.code, sentence(told), error.rule, **place)
-
-
-def problem_of(error: Exception) -> str:
-    """What an error is, in a word: its text could quote a hidden card."""
-    return str(error.code) if isinstance(error, HeptalogError) else type(error).__name__

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from heptalog.replay.codec import decode
 from heptalog.replay.errors import Code, Corrupt, HeptalogError, Unavailable
 from heptalog.replay.events import Event, GameStarted
-from heptalog.replay.evidence.chain import GENESIS, link
+from heptalog.replay.evidence.chain import GENESIS, NOT_ITS_HASH, NOT_THE_NEXT, link
 from heptalog.replay.evidence.seals import check_seals, check_whole
 from heptalog.replay.fold import Fold
 from heptalog.replay.plain import plain_game
@@ -183,9 +183,9 @@ class GameAudit:
             self._heads = {event.hash}
             self._tell(row.kept, found(Code.CHAIN_BROKEN, "its previous hash is not that of the event before it"))
         elif event.hash != digest:
-            self._tell(row.kept, found(Code.CHAIN_BROKEN, "its hash is not that of its content"))
+            self._tell(row.kept, found(Code.CHAIN_BROKEN, NOT_ITS_HASH))
         else:
-            self._tell(row.kept, found(Code.CHAIN_BROKEN, "it does not follow the event before it"))
+            self._tell(row.kept, found(Code.CHAIN_BROKEN, NOT_THE_NEXT))
         return False
 
     def _judge_content(self, row: _Row, event: Event) -> None:
@@ -204,7 +204,7 @@ class GameAudit:
                 self._tell(row.kept, row.fault)
             return
         if link(row.event.previous_hash, row.public) != row.event.hash:
-            self._tell(row.kept, found(Code.CHAIN_BROKEN, "its hash is not that of its content"), game=game)
+            self._tell(row.kept, found(Code.CHAIN_BROKEN, NOT_ITS_HASH), game=game)
         self._judge_seals(row, row.event)
         self._judge_columns(row, row.event)
 

@@ -12,12 +12,12 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from heptalog.replay.errors import Code, Unavailable
+from heptalog.replay.errors import Code, Unavailable, problem_of
 from heptalog.replay.evidence.merkle import TILE_WIDTH
 from heptalog.replay.evidence.notes import VerifierKey
 from heptalog.service.auditing.audit import Report, Work, done
 from heptalog.service.auditing.chapters import GamesReport, GamesWork, Listed, RefusalsReport, RefusalsWork, misplaced
-from heptalog.service.auditing.findings import Finding, found, problem_of
+from heptalog.service.auditing.findings import Finding, found
 from heptalog.service.auditing.sources import Source
 from heptalog.service.auditing.spans import Mark, SpanReport, SpanWork, claimed
 from heptalog.service.auditing.tiles import SPAN_WIDTH

@@ -7,7 +7,7 @@ the server's database is for who holds that database to audit.
 from collections.abc import Iterator
 from contextlib import closing
 from itertools import islice
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar
 
 from msgspec import Struct
 
@@ -18,13 +18,11 @@ from heptalog.replay.fold import status_of
 from heptalog.service.auditing.findings import Tell, found, found_by
 from heptalog.service.auditing.games import GameAudit
 from heptalog.service.client import Client
+from heptalog.service.config import PAGE_SIZE_MAX
 from heptalog.service.store import GameEntry, Stored
-from heptalog.service.store.duck_kept import BUCKET_WIDTH, KeptIncident, KeptRefusal, Shape
+from heptalog.service.store.duck_kept import BUCKET_WIDTH, NO_SHAPE, KeptIncident, KeptRefusal, Shape
 from heptalog.service.store.duck_schema import Difference
 from heptalog.service.store.kept import KeptEnding, KeptEvent, KeptGame, game_columns
-
-_PAGE_SIZE: Final = 1000
-_NONE: Final = Shape(0, 0, 1, 0)
 
 
 class _Known(Struct, frozen=True):
@@ -84,7 +82,7 @@ class ServerSource:
 
     def checkpoint_shape(self) -> Shape:
         """They are known by their sizes alone."""
-        return _NONE
+        return NO_SHAPE
 
     def refusals(self) -> Iterator[KeptRefusal]:
         """None that are served."""
@@ -128,7 +126,7 @@ class ServerSource:
         except Corrupt as error:
             # A list says it all the same, without looking at what the game is made of.
             self._broken[number] = error
-        entries = islice(self._client.games(page_size=_PAGE_SIZE), number - 1, number)
+        entries = islice(self._client.games(page_size=PAGE_SIZE_MAX), number - 1, number)
         return next(entry for entry in entries if entry.game_id == known.game_id)
 
     def endings(self, low: int, high: int) -> list[KeptEnding]:
@@ -194,7 +192,7 @@ class ServerSource:
             # A list has the games in the order of creation, which is that of their numbers.
             self._listed = {
                 number: _Known(entry.game_id, entry.head.sequence + 1, entry.head.position > self._last)
-                for number, entry in enumerate(self._client.games(page_size=_PAGE_SIZE), start=1)
+                for number, entry in enumerate(self._client.games(page_size=PAGE_SIZE_MAX), start=1)
             }
         return self._listed
 

@@ -12,7 +12,7 @@ from typing import Final
 from heptalog.replay.codec import decode
 from heptalog.replay.errors import Code, Corrupt, HeptalogError, Malformed, Unavailable
 from heptalog.replay.events import Event, GameStarted
-from heptalog.replay.evidence.chain import GENESIS, link
+from heptalog.replay.evidence.chain import GENESIS, NOT_ITS_HASH, NOT_THE_NEXT, link
 from heptalog.replay.evidence.checkpoints import CheckpointBody, checkpoint_in, open_checkpoint
 from heptalog.replay.evidence.merkle import Frontier, leaf_hash
 from heptalog.replay.evidence.notes import Signed, VerifierKey
@@ -61,7 +61,7 @@ class Checker:
             raise Corrupt(Code.RECORD_DAMAGED, rule="evidence", problem="it is too long", position=position)
         event, public = _decoded(position, record)
         if event.hash != link(event.previous_hash, public):
-            raise _broken(position, event, "its hash is not that of its content")
+            raise _broken(position, event, NOT_ITS_HASH)
         self._follow(position, event)
         self.tree.append(leaf_hash(event.hash))
         self._check_root(self.tree.size)
@@ -97,7 +97,7 @@ class Checker:
         if head is None and (self._knows_all or event.sequence == 0):
             head = (-1, GENESIS)
         if head is not None and (event.sequence - 1, event.previous_hash) != head:
-            raise _broken(position, event, "it does not follow the event before it")
+            raise _broken(position, event, NOT_THE_NEXT)
         self._heads[event.game_id] = (event.sequence, event.hash)
         if len(self._heads) > GAMES_MAX:
             self._heads.popitem(last=False)

@@ -2,7 +2,7 @@
 
 from heptalog.replay.codec import timestamp
 from heptalog.replay.errors import Code, Unavailable
-from heptalog.service.backup.parts import Checkpoints, Events, Have, Moment, Part, Refusals
+from heptalog.service.backup.parts import CheckpointsPart, EventsPart, Have, Moment, Part, RefusalsPart
 from heptalog.service.store import Refusal
 from heptalog.service.wire import checkpoint_message, checkpoint_of, nanoseconds
 from heptalog.v1 import admin_pb2
@@ -28,13 +28,13 @@ def part_message(part: Part) -> admin_pb2.BackupResponse:
                 size=size, root=root, refusals=refusals, root_before=root_before, void_names=void_names
             )
             return admin_pb2.BackupResponse(moment=moment)
-        case Events(first_position, records):
+        case EventsPart(first_position, records):
             events = admin_pb2.BackupEvents(first_position=first_position, records=records)
             return admin_pb2.BackupResponse(events=events)
-        case Checkpoints(checkpoints):
+        case CheckpointsPart(checkpoints):
             notes = [checkpoint_message(checkpoint) for checkpoint in checkpoints]
             return admin_pb2.BackupResponse(checkpoints=admin_pb2.BackupCheckpoints(checkpoints=notes))
-        case Refusals(refusals):
+        case RefusalsPart(refusals):
             messages = [_refusal_message(refusal) for refusal in refusals]
             return admin_pb2.BackupResponse(refusals=admin_pb2.BackupRefusals(refusals=messages))
 
@@ -46,11 +46,11 @@ def part_of(message: admin_pb2.BackupResponse) -> Part:
             moment = message.moment
             return Moment(moment.size, moment.root, moment.refusals, moment.root_before, tuple(moment.void_names))
         case "events":
-            return Events(message.events.first_position, tuple(message.events.records))
+            return EventsPart(message.events.first_position, tuple(message.events.records))
         case "checkpoints":
-            return Checkpoints(tuple(map(checkpoint_of, message.checkpoints.checkpoints)))
+            return CheckpointsPart(tuple(map(checkpoint_of, message.checkpoints.checkpoints)))
         case "refusals":
-            return Refusals(tuple(map(_refusal_of, message.refusals.refusals)))
+            return RefusalsPart(tuple(map(_refusal_of, message.refusals.refusals)))
         case _:
             raise Unavailable(Code.RECORD_NEWER, rule="backup", problem="a part that is not known here")
 

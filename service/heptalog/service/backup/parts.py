@@ -42,36 +42,36 @@ class Moment(Struct, frozen=True):
     void_names: tuple[str, ...] = ()
 
 
-class Checkpoints(Struct, frozen=True):
+class CheckpointsPart(Struct, frozen=True):
     """Checkpoints of the moment, ascending by size."""
 
     checkpoints: tuple[Checkpoint, ...]
 
 
-class Events(Struct, frozen=True):
+class EventsPart(Struct, frozen=True):
     """Consecutive records, byte for byte."""
 
     first_position: int
     records: tuple[bytes, ...]
 
 
-class Refusals(Struct, frozen=True):
+class RefusalsPart(Struct, frozen=True):
     """Consecutive refusals."""
 
     refusals: tuple[Refusal, ...]
 
 
-Part: TypeAlias = Moment | Checkpoints | Events | Refusals
+Part: TypeAlias = Moment | CheckpointsPart | EventsPart | RefusalsPart
 
 
 def after(have: Have, part: Part) -> Have:
     """What is there with this part too."""
     match part:
-        case Checkpoints(checkpoints) if checkpoints:
+        case CheckpointsPart(checkpoints) if checkpoints:
             return replace(have, checkpoint=checkpoints[-1].size)
-        case Events(first_position, records):
+        case EventsPart(first_position, records):
             return replace(have, position=first_position + len(records) - 1)
-        case Refusals(refusals):
+        case RefusalsPart(refusals):
             return replace(have, refusals=have.refusals + len(refusals))
         case _:
             return have
@@ -91,9 +91,9 @@ def parts_of(store: LogStore, have: Have) -> Iterator[Part]:
         yield from _refusals(store, after=have.refusals, count=refusal_count)
 
 
-def _checkpoints(store: LogStore, *, after: int, size_max: int) -> Iterator[Checkpoints]:
+def _checkpoints(store: LogStore, *, after: int, size_max: int) -> Iterator[CheckpointsPart]:
     while part := _some_checkpoints(store, after, size_max):
-        yield Checkpoints(part)
+        yield CheckpointsPart(part)
         after = part[-1].size
 
 
@@ -108,11 +108,11 @@ def _some_checkpoints(store: LogStore, after: int, size_max: int) -> tuple[Check
     return tuple(part)
 
 
-def _events(store: LogStore, *, after: int, size: int) -> Iterator[Events]:
+def _events(store: LogStore, *, after: int, size: int) -> Iterator[EventsPart]:
     while after < size:
         part = _some_events(store, after + 1, min(EVENTS_AT_ONCE, size - after))
         assert part, "what is durable is there"
-        yield Events(after + 1, part)
+        yield EventsPart(after + 1, part)
         after += len(part)
 
 
@@ -128,11 +128,11 @@ def _some_events(store: LogStore, start: int, limit: int) -> tuple[bytes, ...]:
     return tuple(part)
 
 
-def _refusals(store: LogStore, *, after: int, count: int) -> Iterator[Refusals]:
+def _refusals(store: LogStore, *, after: int, count: int) -> Iterator[RefusalsPart]:
     while after < count:
         part = _some_refusals(store, after, count - after)
         assert part, "what is durable is there"
-        yield Refusals(part)
+        yield RefusalsPart(part)
         after += len(part)
 
 

@@ -20,6 +20,7 @@ from msgspec.structs import replace
 
 from heptalog.replay.codec import decode
 from heptalog.replay.errors import Code, Conflict, Corrupt, Unavailable
+from heptalog.replay.evidence.chain import NOT_THE_NEXT
 from heptalog.replay.evidence.merkle import Frontier
 from heptalog.replay.evidence.notes import VerifierKey
 from heptalog.replay.evidence.texts import to_base64
@@ -164,8 +165,7 @@ def _record(store: DuckStore, contents: Contents, checker: Checker, end: int, pr
             if isinstance(answer, Conflict):
                 first = batch.entries[0].event
                 facts = {"game_id": first.game_id, "at_sequence": first.sequence}
-                problem = "it does not follow the event before it"
-                raise Corrupt(Code.CHAIN_BROKEN, rule="evidence", problem=problem, **facts)
+                raise Corrupt(Code.CHAIN_BROKEN, rule="evidence", problem=NOT_THE_NEXT, **facts)
         progress(len(entries))
     count = 0
     for refusals in _chunks(contents.refusals(), ROWS_AT_ONCE):

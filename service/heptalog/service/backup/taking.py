@@ -18,7 +18,7 @@ from heptalog.replay.times import rfc3339
 from heptalog.service.backup import manifest as manifests
 from heptalog.service.backup.checking import Checker
 from heptalog.service.backup.manifest import Manifest, Segment
-from heptalog.service.backup.parts import Checkpoints, Events, Have, Moment, Part, Refusals
+from heptalog.service.backup.parts import CheckpointsPart, EventsPart, Have, Moment, Part, RefusalsPart
 from heptalog.service.backup.reading import checkpoints_in
 from heptalog.service.backup.segments import (
     SegmentWriter,
@@ -121,15 +121,15 @@ class _Taking:
         if moment is None:
             raise _differs("its moment is not told", self.checker.tree.size)
         match part:
-            case Checkpoints(checkpoints):
+            case CheckpointsPart(checkpoints):
                 for checkpoint in checkpoints:
                     self._take_checkpoint(checkpoint)
-            case Events(first_position, records):
+            case EventsPart(first_position, records):
                 for position, record in enumerate(records, first_position):
                     self.checker.event(position, record)
                     self.writer.add("events", position, event_row(record))
                 self._progress(len(records))
-            case Refusals(refusals):
+            case RefusalsPart(refusals):
                 for refusal in refusals:
                     self._refusals += 1
                     self.writer.add("refusals", self._refusals, json_row(refusal))

@@ -26,6 +26,7 @@ from heptalog.replay.evidence.notes import (
     VerifierKey,
     check_name,
     cosigned_message,
+    key_invalid,
     parse_keys,
     timed,
 )
@@ -62,14 +63,14 @@ class SigningKey:
         name, *rest = text.removeprefix(_PREFIX).split("+", 2)
         data = from_base64(rest[1]) if text.startswith(_PREFIX) and len(rest) == 2 else None
         if data is None:
-            raise _invalid("a private key is PRIVATE+KEY+name+id+base64")
+            raise key_invalid("a private key is PRIVATE+KEY+name+id+base64")
         check_name(name)
         kind, seed = data[:1], data[1:]
         if kind not in (bytes([ED25519]), bytes([COSIGNATURE])) or len(seed) != SEED_SIZE:
-            raise _invalid("only Ed25519 keys of the kinds 01 and 04 are known here", name=name)
+            raise key_invalid("only Ed25519 keys of the kinds 01 and 04 are known here", name=name)
         key = cls(name, seed, is_witness=kind[0] == COSIGNATURE)
         if rest[0] != key.verifiers[0].key_id.hex():
-            raise _invalid("the id is not that of this name and key", name=name)
+            raise key_invalid("the id is not that of this name and key", name=name)
         return key
 
     def format(self) -> str:
@@ -136,7 +137,7 @@ def load(path: Path) -> SigningKey:
     """The private key in a file. Raises Malformed, Unavailable."""
     ring = load_ring([path])
     if not ring.signing:
-        raise _invalid("a private key is needed here, and this is a public one", path=str(path))
+        raise key_invalid("a private key is needed here, and this is a public one", path=str(path))
     return ring.signing[0]
 
 
@@ -144,7 +145,7 @@ def load_public(paths: Iterable[Path]) -> tuple[VerifierKey, ...]:
     """The public keys in these files, all of them. Raises Malformed, Unavailable."""
     ring = load_ring(paths)
     if ring.signing:
-        raise _invalid("a public key is needed here, and this is a private one", name=ring.signing[0].name)
+        raise key_invalid("a public key is needed here, and this is a private one", name=ring.signing[0].name)
     return ring.earlier
 
 
@@ -160,7 +161,7 @@ def load_ring(paths: Iterable[Path]) -> Keyring:
                 continue
             if not is_secret:
                 # Who else can read it can sign with it too, and then its signatures say nothing of who signed.
-                raise _invalid("others may read or change this private key; it needs mode 0600")
+                raise key_invalid("others may read or change this private key; it needs mode 0600")
             signing.append(SigningKey.parse(text))
         except Malformed as error:
             error.facts.setdefault("path", str(path))
@@ -180,15 +181,11 @@ def _text_of(path: Path) -> tuple[str, bool]:
         raise Unavailable(Code.SOURCE_UNREADABLE, problem=error.strerror or "", path=str(path)) from error
     try:
         if len(data) > FILE_SIZE_MAX:
-            raise _invalid(f"a file of keys has at most {FILE_SIZE_MAX} bytes", path=str(path))
+            raise key_invalid(f"a file of keys has at most {FILE_SIZE_MAX} bytes", path=str(path))
         return data.decode(), is_secret
     except UnicodeDecodeError as error:
-        raise _invalid("a file of keys is UTF-8", path=str(path)) from error
+        raise key_invalid("a file of keys is UTF-8", path=str(path)) from error
 
 
 def _unwritten(path: Path, problem: str) -> Unavailable:
     return Unavailable(Code.WRITE_FAILED, what="key", problem=problem, path=str(path))
-
-
-def _invalid(problem: str, **facts: object) -> Malformed:
-    return Malformed(Code.KEY_INVALID, rule="evidence", problem=problem, **facts)

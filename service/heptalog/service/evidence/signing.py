@@ -10,11 +10,12 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 
 from heptalog.replay import codec
-from heptalog.replay.errors import Code, Corrupt, HeptalogError, Malformed, NotFound, Unavailable
+from heptalog.replay.errors import Code, Corrupt, HeptalogError, NotFound, Unavailable
 from heptalog.replay.evidence.chain import link
 from heptalog.replay.evidence.checkpoints import CheckpointBody, format_checkpoint, parse_checkpoint
 from heptalog.replay.evidence.merkle import Frontier, frontier_at, leaf_hash, nodes_from_tiles
-from heptalog.replay.evidence.notes import Note, parse_note, signers
+from heptalog.replay.evidence.notes import Note, key_invalid, parse_note, signers
+from heptalog.replay.times import SECOND
 from heptalog.service.evidence.checkpoints import Checkpoints
 from heptalog.service.evidence.keys import Keyring, SigningKey, verify
 from heptalog.service.store import Checkpoint, LogStore, Stored
@@ -49,7 +50,7 @@ class Signer:
         self._void_names = store.void_names()
         if self.origin in self._void_names:
             problem = "what was signed under this name holds no longer: the log goes on under another"
-            raise _invalid(problem, name=self.origin)
+            raise key_invalid(problem, name=self.origin)
         last = checkpoints.latest()
         if last is not None:
             self._check_last(last)
@@ -111,14 +112,14 @@ class Signer:
             return body, note
         if body.origin != self.origin:
             problem = "the checkpoints of this log have another origin than the name of the key"
-            raise _invalid(problem, name=self.origin, origin=body.origin)
+            raise key_invalid(problem, name=self.origin, origin=body.origin)
         try:
             signers(note, self._trusted, verify)
         except Corrupt as error:
             if error.code is not Code.SIGNATURE_MISSING:
                 raise
             problem = "none of these keys has signed the last checkpoint; give one that has too, if only its public key"
-            raise _invalid(problem, origin=body.origin, size=body.size) from error
+            raise key_invalid(problem, origin=body.origin, size=body.size) from error
         return body, note
 
     def _append(self, frontier: Frontier, size: int) -> None:
@@ -143,7 +144,7 @@ class Signer:
     def _signed(self, note: Note) -> Note:
         """The note with the signatures of ours that it lacks, ours first in a new one."""
         there = {(item.name, item.key_id) for item in note.signatures}
-        seconds = self._clock() // codec.SECOND
+        seconds = self._clock() // SECOND
         made = [item for key in self._keys for item in key.sign(note.text, seconds)]
         added = [item for item in made if (item.name, item.key_id) not in there]
         return Note(note.text, (*note.signatures, *added))
@@ -155,11 +156,11 @@ def _origin_of(keys: Sequence[SigningKey]) -> str:
         raise Unavailable(Code.KEY_MISSING, rule="evidence")
     for key in keys:
         if key.is_witness:
-            raise _invalid("a witness's key signs no log of its own", name=key.name)
+            raise key_invalid("a witness's key signs no log of its own", name=key.name)
         if key.name != keys[0].name:
-            raise _invalid("all keys of a log have its name", name=key.name, origin=keys[0].name)
+            raise key_invalid("all keys of a log have its name", name=key.name, origin=keys[0].name)
     if len({key.verifiers[0].key_id for key in keys}) != len(keys):
-        raise _invalid("a key is given twice", name=keys[0].name)
+        raise key_invalid("a key is given twice", name=keys[0].name)
     return keys[0].name
 
 
@@ -179,7 +180,3 @@ def _checked_hash(stored: Stored) -> bytes:
     if link(event.previous_hash, public) != event.hash:
         raise Corrupt(Code.CHAIN_BROKEN, rule="evidence", **place)
     return event.hash
-
-
-def _invalid(problem: str, **facts: object) -> Malformed:
-    return Malformed(Code.KEY_INVALID, rule="evidence", problem=problem, **facts)

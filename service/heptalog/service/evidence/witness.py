@@ -11,11 +11,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from heptalog.replay.codec import SECOND
 from heptalog.replay.errors import Code, Corrupt, HeptalogError, Malformed, Unavailable
 from heptalog.replay.evidence.checkpoints import CheckpointBody, open_checkpoint, parse_checkpoint
 from heptalog.replay.evidence.merkle import check_consistency
 from heptalog.replay.evidence.notes import NOTE_SIZE_MAX, Note, Signature, VerifierKey, format_note, parse_note, signers
+from heptalog.replay.times import SECOND
 from heptalog.service.evidence.keys import SigningKey, verify
 from heptalog.service.store.files import replace_file
 

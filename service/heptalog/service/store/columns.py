@@ -11,6 +11,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from heptalog.replay.envelope import OCCURRED_AT
 from heptalog.replay.plain import PlainGame
 from heptalog.service.store.kept import KeptEvent, event_columns, kind_of
 
@@ -23,7 +24,6 @@ _TIME_SIZE: Final = 14
 _SECONDS: Final = slice(3, 8)
 _NANOS: Final = slice(9, 14)
 _NANOS_AFTER: Final = 7  # bytes of the length that are not nanoseconds
-_OCCURRED_AT: Final = 0x32
 _PLACES: Final = np.arange(_TIME_SIZE)
 _WEIGHTS: Final = 128 ** np.arange(5)
 
@@ -115,7 +115,7 @@ def _microseconds(fields: Sequence[bytes]) -> tuple[Times, Times]:
     starts = ends - sizes
     # Past its end any field can be looked at as one of full size.
     data = np.frombuffer(b"".join(fields) + bytes(2 * _TIME_SIZE), np.uint8).astype(np.int64)
-    has_occurred = (starts < ends) & (data[starts] == _OCCURRED_AT)
+    has_occurred = (starts < ends) & (data[starts] == OCCURRED_AT)
     later = starts + np.where(has_occurred, 2 + data[starts + 1], 0)
     return _times_at(data, starts, has_occurred), _times_at(data, later, later < ends)
 

@@ -167,6 +167,9 @@ class Shape(NamedTuple):
     last: int
 
 
+NO_SHAPE: Final = Shape(entries=0, distinct=0, first=1, last=0)
+
+
 def opened_kept(path: Path) -> "Kept":
     """What is kept in a database that no store has open, whatever was done to it; whoever asks for it closes it.
 

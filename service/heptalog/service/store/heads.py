@@ -15,9 +15,8 @@ from typing import Final
 
 from msgspec import Struct
 
-from heptalog.replay.codec import SECOND
 from heptalog.replay.errors import Code, Corrupt, Unavailable
-from heptalog.replay.times import rfc3339
+from heptalog.replay.times import SECOND, TIME_END, rfc3339
 from heptalog.service.store import TreeHead
 from heptalog.service.store.files import replace_file
 
@@ -32,7 +31,7 @@ _SLOT: Final = re.compile(
     rb"checksum ([0-9a-f]{64})\n *\n"
 )
 # Whole seconds or up to nanoseconds, as `rfc3339` writes them.
-_TIME_MAX: Final = 253_402_300_799 * SECOND
+_TIME_MAX: Final = (TIME_END - 1) * SECOND
 # Not every system has the lighter one.
 _sync: Final = getattr(os, "fdatasync", os.fsync)
 
