@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Final, Protocol, Self
 
 from msgspec import Struct
 
+from heptalog.analytics.processes import core_count
 from heptalog.cli.apart import Apart
 from heptalog.cli.connections import Connections, reachable, shown
 from heptalog.cli.databases import Database, DatabaseGame
 from heptalog.cli.exits import WrongUse
 from heptalog.cli.exports import told_damaged
-from heptalog.cli.processes import core_count
 from heptalog.cli.replies import Reply
 from heptalog.cli.servers import Server, ServerGame
 from heptalog.cli.sources import Folder, named

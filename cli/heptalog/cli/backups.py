@@ -6,7 +6,7 @@ from pathlib import Path
 from heptalog.cli.bundles import trusted_by
 from heptalog.cli.connections import Connections, opening, reachable
 from heptalog.cli.databases import Database, reading
-from heptalog.cli.exits import WrongUse
+from heptalog.cli.exits import no_whole_log
 from heptalog.cli.render import counted, to_the_second
 from heptalog.cli.servers import Server
 from heptalog.cli.sources import named
@@ -30,7 +30,7 @@ def source_named(text: str, connections: Connections) -> Source:
         case Database(path=path):
             return lambda have: _lying(path, connections, have)
         case _:
-            raise WrongUse(f"{text}: name a database or a server, without a game")
+            raise no_whole_log(text)
 
 
 def lines_of_backup(taken: Taken) -> Iterator[str]:

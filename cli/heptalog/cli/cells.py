@@ -35,10 +35,27 @@ def _values(name: str, column: "pa.Array[Any]", *, is_strict: bool = False) -> l
 
 
 def _microseconds(column: "pa.Array[Any]") -> "pa.Array[Any]":
-    """Times as precise as Python has them."""
-    if pa.types.is_timestamp(column.type) and column.type.unit == "ns":
-        return column.cast(pa.timestamp("us", column.type.tz), safe=False)
-    return column
+    """Times as precise as Python has them. Arrow would make of others what it can: with pandas else than without."""
+    kind = _coarser(column.type)
+    return column if kind == column.type else column.cast(kind, safe=False)
+
+
+def _coarser(kind: pa.DataType) -> pa.DataType:
+    """A type with microseconds where it has nanoseconds."""
+    if pa.types.is_timestamp(kind) and kind.unit == "ns":
+        return pa.timestamp("us", kind.tz)
+    if pa.types.is_time64(kind) and kind.unit == "ns":
+        return pa.time64("us")
+    if pa.types.is_list(kind):
+        return pa.list_(_coarser(kind.value_type))
+    if pa.types.is_fixed_size_list(kind):
+        fixed: pa.DataType = pa.list_(_coarser(kind.value_type), kind.list_size)
+        return fixed
+    if pa.types.is_struct(kind):
+        return pa.struct([field.with_type(_coarser(field.type)) for field in kind])
+    if pa.types.is_map(kind):
+        return pa.map_(_coarser(kind.key_type), _coarser(kind.item_type))
+    return kind
 
 
 def _change(name: str, kind: pa.DataType) -> Change | None:

@@ -13,13 +13,13 @@ from msgspec.structs import replace
 from heptalog.analytics.parquet.exporting import Begin, Exported, Exporting, Settings, exporting
 from heptalog.analytics.parquet.flat import Flattening, flattening
 from heptalog.analytics.parquet.manifest import Kind
+from heptalog.analytics.processes import core_count, in_order
 from heptalog.cli.connections import Connections, shown
 from heptalog.cli.databases import Database
-from heptalog.cli.exits import Exit, WrongUse, complain
+from heptalog.cli.exits import Exit, WrongUse, complain, no_whole_log
 from heptalog.cli.exports import lying, served
 from heptalog.cli.options import Format
 from heptalog.cli.output import counting, write_document, write_lines
-from heptalog.cli.processes import core_count, in_order
 from heptalog.cli.render import counted
 from heptalog.cli.servers import Server
 from heptalog.cli.sources import Named
@@ -50,7 +50,7 @@ def wanted_of(parquet: Path | None, arrow: Path | None, csv: Path | None, *, has
 def export_tables(source: Named, wanted: Wanted, format_: Format) -> Exit:
     """Export, and say what came of it. Raises WrongUse, and what the log or the folder raises."""
     if not isinstance(source, Database | Server):
-        raise WrongUse(f"{source.name}: tables are made of a whole log: name a database or a server, without a game")
+        raise no_whole_log(f"{source.name}: tables are made of a whole log")
     has_fault = False
     with Connections() as connections:
         if isinstance(source, Database):

@@ -1,6 +1,7 @@
 """How the program ends: the four codes, what leads to them, and the talk on stderr. Light, for help loads it too."""
 
 import sys
+from collections.abc import Collection
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
@@ -17,8 +18,18 @@ class Exit(IntEnum):
     UNREACHABLE = 3  # something could not be opened, reached or written
 
 
+def worst(exits: Collection[Exit]) -> Exit:
+    """What many results are together: a finding counts most, and nothing at all is fine."""
+    return Exit.FINDING if Exit.FINDING in exits else max(exits, default=Exit.FINE)
+
+
 class WrongUse(Exception):
     """The command was given something it cannot mean; the text is for the person who gave it."""
+
+
+def no_whole_log(named: str) -> WrongUse:
+    """What is told where a whole log is wanted, and something else is named."""
+    return WrongUse(f"{named}: name a database or a server, without a game")
 
 
 def exit_of(error: "HeptalogError") -> Exit:

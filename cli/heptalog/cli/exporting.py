@@ -20,6 +20,7 @@ from heptalog.cli.examine import bad, placed
 from heptalog.cli.exits import Exit, WrongUse
 from heptalog.cli.files import Missing
 from heptalog.cli.options import ARBITER
+from heptalog.cli.output import write_bytes
 from heptalog.cli.render import finding_text
 from heptalog.cli.sources import Game
 from heptalog.cli.spreading import spread
@@ -114,6 +115,14 @@ def _written(path: Path, lines: list[bytes]) -> Exported:
 def lines_of(events: Iterable[Event]) -> Iterator[bytes]:
     """The lines of the game file of these events."""
     return (encode_line(event) + b"\n" for event in events)
+
+
+def write_out(out: Path | None, lines: Sequence[bytes]) -> None:
+    """Write to a file, as `write_whole` does, or to stdout where none is named, or -."""
+    if out is None or out == Path("-"):
+        write_bytes(b"".join(lines))
+    else:
+        write_whole(out, lines)
 
 
 def write_whole(path: Path, lines: Iterable[bytes]) -> None:

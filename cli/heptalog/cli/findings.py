@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from msgspec import to_builtins
 
-from heptalog.cli.exits import Exit, exit_of_code
+from heptalog.cli.exits import Exit, exit_of_code, worst
 from heptalog.cli.options import Format
 from heptalog.cli.output import Objects, write_json, write_text
 from heptalog.cli.render import counted
@@ -51,7 +51,7 @@ class Telling:
             case Format.JSON:
                 write_json({**self._whole(summary), "findings": self._findings})
         exits = {exit_of_code(Code(code)) for code in summary.counts}
-        return Exit.FINDING if Exit.FINDING in exits else max(exits, default=Exit.FINE)
+        return worst(exits)
 
     def _whole(self, summary: Summary) -> dict[str, Any]:
         return {"source": self._source, **to_builtins(summary)}

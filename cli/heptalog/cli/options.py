@@ -42,11 +42,29 @@ def named_path(text: str) -> Path:
 
 GameArgument: TypeAlias = Annotated[str, typer.Argument(metavar="GAME", help=NAMING, show_default=False)]
 PathsArgument: TypeAlias = Annotated[list[str], typer.Argument(metavar="PATH", help=NAMING_MANY, show_default=False)]
+LogArgument: TypeAlias = Annotated[
+    str,
+    typer.Argument(metavar="DATABASE|grpc://HOST:PORT", help="A database, or a running server.", show_default=False),
+]
+HistoryArgument: TypeAlias = Annotated[
+    str,
+    typer.Argument(
+        metavar="SOURCE",
+        help="A database that no server holds, the folder of an export, or grpc://HOST:PORT.",
+        show_default=False,
+    ),
+]
 FormatOption: TypeAlias = Annotated[
     Format, typer.Option("--format", "-f", help="text for people; json is one document, jsonl one object a line.")
 ]
 AtOption: TypeAlias = Annotated[
     int | None, typer.Option("--at", min=0, metavar="N", help="After event N, instead of the last.", show_default=False)
+]
+LimitOption: TypeAlias = Annotated[
+    int | None, typer.Option("--limit", min=1, metavar="N", help="At most so many.", show_default=False)
+]
+OutOption: TypeAlias = Annotated[
+    Path | None, typer.Option("--out", "-o", metavar="FILE", help="Instead of stdout, which is -.", show_default=False)
 ]
 QuietOption: TypeAlias = Annotated[bool, typer.Option("--quiet", "-q", help="Only what is wrong, and the total.")]
 ARBITER: Final = "arbiter"

@@ -16,7 +16,7 @@ _encoder: Final = msgspec.json.Encoder()
 _WIDTH_OF_A_PIPE: Final = 10_000
 # What a column of a table has at least, and what stands between two.
 _WIDTH_MIN: Final = 4
-_GAP: Final = 2
+GAP: Final = 2
 
 # Whether a count is shown on the terminal that the result goes to; then each is written around the other.
 _is_shared = False
@@ -108,7 +108,7 @@ def write_table(
         justify: Literal["left", "right"] = "right" if column in numbers else "left"
         table.add_column(column, justify=justify, overflow="fold", min_width=width, no_wrap=column == whole)
     # What is wider than the terminal is for the terminal to break: it is still copied as one piece.
-    console.width = max(console.width, sum(widths) + _GAP * len(columns))
+    console.width = max(console.width, sum(widths) + GAP * len(columns))
     for row in rows:
         table.add_row(*map(Text, row))
     with console.capture() as captured:

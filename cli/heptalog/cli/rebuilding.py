@@ -6,11 +6,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from heptalog.analytics.processes import core_count
 from heptalog.cli.connections import Connections, reachable
 from heptalog.cli.databases import Database
 from heptalog.cli.exits import WrongUse
 from heptalog.cli.output import counting
-from heptalog.cli.processes import core_count
 from heptalog.cli.servers import Server
 from heptalog.cli.sources import log_named
 from heptalog.cli.tables import build_all, kept_alone, log_at, opened_log, telling

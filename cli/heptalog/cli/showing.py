@@ -9,7 +9,7 @@ from typing import Final
 from msgspec import Struct
 
 from heptalog.cli.exits import complain
-from heptalog.cli.output import Counter, write_table, write_text
+from heptalog.cli.output import GAP, Counter, write_table, write_text
 from heptalog.cli.render import ROWS_MAX, cells
 from heptalog.cli.replies import Reply
 from heptalog.replay.words import printable
@@ -18,7 +18,6 @@ from heptalog.replay.words import printable
 _CELL_MAX: Final = 2000
 # A column of a table is at least so wide where its values are; below that it is better read row by row.
 _READABLE: Final = 16
-_GAP: Final = 2
 
 
 class FirstRows(Struct, frozen=True):
@@ -75,7 +74,7 @@ def _has_room(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     from rich.cells import cell_len
 
     widths = [max(map(cell_len, (column, *(row[place] for row in rows)))) for place, column in enumerate(columns)]
-    least = sum(min(width, _READABLE) for width in widths) + _GAP * (len(widths) - 1)
+    least = sum(min(width, _READABLE) for width in widths) + GAP * (len(widths) - 1)
     return least <= shutil.get_terminal_size().columns
 
 

@@ -10,11 +10,11 @@ from itertools import chain
 from pathlib import Path
 from typing import Final, TypeAlias, TypeVar
 
+from heptalog.analytics.processes import core_count, in_order
 from heptalog.cli.bundles import BundleGame
 from heptalog.cli.connections import Connections
 from heptalog.cli.databases import DatabaseGame, reading
 from heptalog.cli.files import FileGame, Missing
-from heptalog.cli.processes import core_count, in_order
 from heptalog.cli.sources import Game
 from heptalog.replay.errors import HeptalogError
 

@@ -41,9 +41,14 @@ def viewer_text(viewer: Viewer) -> str:
     return f"{_SEAT}:{viewer.seat}" if viewer.role is Role.SEAT else viewer.role.value.lower()
 
 
+def no_such_seat(named: str, seat_count: int) -> WrongUse:
+    """What is told of a number that no seat of the game has."""
+    return WrongUse(f"{named}: the game has the seats 0 to {seat_count - 1}")
+
+
 def _seat_at(number: str, players: Sequence[Player]) -> int:
     if int(number) >= len(players):
-        raise WrongUse(f"seat {number}: the game has the seats 0 to {len(players) - 1}")
+        raise no_such_seat(f"seat {number}", len(players))
     return int(number)
 
 

@@ -8,12 +8,8 @@ import typer
 
 from heptalog.cli.exits import Exit, WrongUse, complain
 from heptalog.cli.guard import guarded
-from heptalog.cli.options import Format, FormatOption
+from heptalog.cli.options import Format, FormatOption, LogArgument
 
-SourceArgument = Annotated[
-    str,
-    typer.Argument(metavar="DATABASE|grpc://HOST:PORT", help="A database, or a running server.", show_default=False),
-]
 CheckpointOption = Annotated[
     list[Path] | None,
     typer.Option(
@@ -48,7 +44,7 @@ NoStateOption = Annotated[bool, typer.Option("--no-state", help="Keep it nowhere
 
 @guarded
 def audit(
-    log: SourceArgument,
+    log: LogArgument,
     checkpoint: CheckpointOption = None,
     key: KeyOption = None,
     jobs: JobsOption = 0,

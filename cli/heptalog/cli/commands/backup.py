@@ -7,12 +7,8 @@ import typer
 
 from heptalog.cli.exits import Exit, complain
 from heptalog.cli.guard import guarded
-from heptalog.cli.options import Format, FormatOption
+from heptalog.cli.options import Format, FormatOption, LogArgument
 
-SourceArgument = Annotated[
-    str,
-    typer.Argument(metavar="DATABASE|grpc://HOST:PORT", help="A database, or a running server.", show_default=False),
-]
 FolderArgument = Annotated[
     Path, typer.Argument(metavar="FOLDER", help="Where it goes; made where it is missing.", show_default=False)
 ]
@@ -29,7 +25,7 @@ KeysOption = Annotated[
 
 @guarded
 def backup(
-    source: SourceArgument, folder: FolderArgument, key: KeysOption = None, format_: FormatOption = Format.TEXT
+    source: LogArgument, folder: FolderArgument, key: KeysOption = None, format_: FormatOption = Format.TEXT
 ) -> Exit:
     """Back up a log, running or not.
 

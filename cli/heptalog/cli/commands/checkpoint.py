@@ -5,13 +5,10 @@ from typing import Annotated
 
 import typer
 
-from heptalog.cli.exits import Exit, WrongUse
+from heptalog.cli.exits import Exit, WrongUse, no_whole_log
 from heptalog.cli.guard import guarded
+from heptalog.cli.options import LogArgument, OutOption
 
-SourceArgument = Annotated[
-    str,
-    typer.Argument(metavar="DATABASE|grpc://HOST:PORT", help="A database, or a running server.", show_default=False),
-]
 FreshOption = Annotated[bool, typer.Option("--fresh", help="Sign all that is recorded now.")]
 KeyOption = Annotated[
     list[Path] | None,
@@ -25,14 +22,11 @@ KeyOption = Annotated[
 SizeOption = Annotated[
     int | None, typer.Option("--size", min=1, metavar="N", help="The one over N events.", show_default=False)
 ]
-OutOption = Annotated[
-    Path | None, typer.Option("--out", "-o", metavar="FILE", help="Instead of stdout, which is -.", show_default=False)
-]
 
 
 @guarded
 def checkpoint(
-    source: SourceArgument,
+    source: LogArgument,
     fresh: FreshOption = False,
     key: KeyOption = None,
     size: SizeOption = None,
@@ -45,8 +39,7 @@ def checkpoint(
     """
     from heptalog.cli.connections import Connections, reachable
     from heptalog.cli.databases import Database
-    from heptalog.cli.exporting import write_whole
-    from heptalog.cli.output import write_bytes
+    from heptalog.cli.exporting import write_out
     from heptalog.cli.servers import Server
     from heptalog.cli.signing import kept_checkpoint, sign_database
     from heptalog.cli.sources import named
@@ -72,10 +65,6 @@ def checkpoint(
                     raise WrongUse("--key: only with --fresh is something signed")
                 note = kept_checkpoint(path, size, connections).note
             case _:
-                raise WrongUse(f"{source}: name a database or a server, without a game")
-    data = note.encode()
-    if out is None or out == Path("-"):
-        write_bytes(data)
-    else:
-        write_whole(out, [data])
+                raise no_whole_log(source)
+    write_out(out, [note.encode()])
     return Exit.FINE

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from heptalog.cli.exits import Exit, WrongUse, complain
+from heptalog.cli.exits import Exit, WrongUse, complain, worst
 from heptalog.cli.guard import guarded
 from heptalog.cli.options import ARBITER, AsOption, Format, FormatOption, named_path
 
@@ -133,7 +133,7 @@ def _export_games(name: "Named", as_: str, out: Path | None) -> Exit:
                     complain(result.problem)
                     bad.add(result.exit)
             complain(f"{counted(count, 'game')} written to {out}")
-            return Exit.FINDING if Exit.FINDING in bad else max(bad, default=Exit.FINE)
+            return worst(bad)
         events = events_for(as_, name, connections)
     if out is None:
         for line in lines_of(events):

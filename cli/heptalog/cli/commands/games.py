@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from heptalog.cli.exits import Exit, WrongUse, complain
+from heptalog.cli.exits import Exit, WrongUse, complain, worst
 from heptalog.cli.guard import guarded
-from heptalog.cli.options import Format, FormatOption, PathsArgument
+from heptalog.cli.options import Format, FormatOption, LimitOption, PathsArgument
 
 
 class GameStatus(StrEnum):
@@ -28,9 +28,6 @@ PlayerOption = Annotated[str, typer.Option("--player", metavar="ID", help="Only 
 TournamentOption = Annotated[str, typer.Option("--tournament", metavar="NAME", help="Only games of this tournament.")]
 StatusOption = Annotated[
     GameStatus | None, typer.Option("--status", help="Only games that go on, were won, or were closed by the arbiter.")
-]
-LimitOption = Annotated[
-    int | None, typer.Option("--limit", min=1, metavar="N", help="At most so many.", show_default=False)
 ]
 ResultsOption = Annotated[
     bool, typer.Option("--results", help="Replay each game for its scores and winners; for files that is done anyway.")
@@ -101,4 +98,4 @@ def games(
     elif not bad and not listed and format_ is Format.TEXT:
         complain("no game fits")
     exits = {verdict.exit for verdict in bad}
-    return Exit.FINDING if Exit.FINDING in exits else max(exits, default=Exit.FINE)
+    return worst(exits)

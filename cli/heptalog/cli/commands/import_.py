@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from heptalog.cli.exits import Exit, WrongUse, complain
+from heptalog.cli.exits import Exit, complain, no_whole_log, worst
 from heptalog.cli.guard import guarded
 from heptalog.cli.options import Format, FormatOption, PathsArgument, QuietOption
 
@@ -36,7 +36,7 @@ def import_(
 
     target = named(into)
     if not isinstance(target, Database | FileGame | Server):
-        raise WrongUse(f"--into {into}: name a database or a server, without a game")
+        raise no_whole_log(f"--into {into}")
     counts = dict.fromkeys(Exit, 0)
     added = 0
     with (
@@ -57,4 +57,4 @@ def import_(
                 out.write(result)
     failed = sum(counts.values()) - counts[Exit.FINE]
     complain(f"{counted(added, 'event')} added; {counted(counts[Exit.FINE], 'game')} in the log, {failed:,} not")
-    return Exit.FINDING if counts[Exit.FINDING] else Exit.UNREACHABLE if counts[Exit.UNREACHABLE] else Exit.FINE
+    return worst([each for each, count in counts.items() if count])

@@ -5,15 +5,12 @@ from typing import Annotated
 
 import typer
 
-from heptalog.cli.exits import Exit, WrongUse, complain
+from heptalog.cli.exits import Exit, complain
 from heptalog.cli.guard import guarded
-from heptalog.cli.options import AtOption, Format, FormatOption, GameArgument
+from heptalog.cli.options import AtOption, Format, FormatOption, GameArgument, LimitOption
 
 SeatOption = Annotated[
     int | None, typer.Option("--seat", min=0, metavar="N", help="Only this seat's moves.", show_default=False)
-]
-LimitOption = Annotated[
-    int | None, typer.Option("--limit", min=1, metavar="N", help="At most so many.", show_default=False)
 ]
 
 
@@ -34,6 +31,7 @@ def legal(
     from heptalog.cli.output import Objects, write_text
     from heptalog.cli.render import body_json, standing_text
     from heptalog.cli.sources import one_game
+    from heptalog.cli.viewers import no_such_seat
     from heptalog.replay.fold import legal_of
     from heptalog.replay.words import names_of, tell_event
 
@@ -42,7 +40,7 @@ def legal(
     fold = step.fold
     seat_count = len(fold.started.players)
     if seat is not None and seat >= seat_count:
-        raise WrongUse(f"--seat {seat}: the game has the seats 0 to {seat_count - 1}")
+        raise no_such_seat(f"--seat {seat}", seat_count)
     moves = legal_of(fold.rules, fold.state)
     if seat is not None:
         moves = (move for move in moves if getattr(move, "seat", None) == seat)

@@ -6,19 +6,15 @@ import typer
 
 from heptalog.cli.exits import Exit
 from heptalog.cli.guard import guarded
-from heptalog.cli.options import Format, FormatOption
+from heptalog.cli.options import Format, FormatOption, LogArgument
 
-SourceArgument = Annotated[
-    str,
-    typer.Argument(metavar="DATABASE|grpc://HOST:PORT", help="A database, or a running server.", show_default=False),
-]
 CheckOption = Annotated[
     bool, typer.Option("--check", help="Change nothing: make every row again, and compare it with the one kept.")
 ]
 
 
 @guarded
-def rebuild(source: SourceArgument, check: CheckOption = False, format_: FormatOption = Format.TEXT) -> Exit:
+def rebuild(source: LogArgument, check: CheckOption = False, format_: FormatOption = Format.TEXT) -> Exit:
     """Make the tables of heptalog sql anew from the log.
 
     They follow from its events, and are kept beside it in DATABASE.tables; no record depends on them. This is never

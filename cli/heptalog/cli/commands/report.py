@@ -7,16 +7,8 @@ import typer
 
 from heptalog.cli.exits import Exit, complain
 from heptalog.cli.guard import guarded
-from heptalog.cli.options import named_path
+from heptalog.cli.options import HistoryArgument, named_path
 
-SourceArgument = Annotated[
-    str,
-    typer.Argument(
-        metavar="SOURCE",
-        help="A database that no server holds, the folder of an export, or grpc://HOST:PORT.",
-        show_default=False,
-    ),
-]
 TournamentArgument = Annotated[
     str | None,
     typer.Argument(
@@ -36,7 +28,7 @@ _ALL: Final = "all"
 
 
 @guarded
-def report(source: SourceArgument, html: HtmlOption, tournament: TournamentArgument = None) -> Exit:
+def report(source: HistoryArgument, html: HtmlOption, tournament: TournamentArgument = None) -> Exit:
     """Write a page with standings and charts, to be opened anywhere.
 
     One file that needs no network, no script and nothing else: for a phone, a desk or paper, with the numbers of every

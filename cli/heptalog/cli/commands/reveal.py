@@ -1,13 +1,12 @@
 """`heptalog reveal`: what shows a hidden hand to who has a copy without it."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from heptalog.cli.exits import Exit, complain
 from heptalog.cli.guard import guarded
-from heptalog.cli.options import GameArgument
+from heptalog.cli.options import GameArgument, OutOption
 
 SeatOption = Annotated[
     str,
@@ -15,11 +14,6 @@ SeatOption = Annotated[
 ]
 RoundOption = Annotated[
     int | None, typer.Option("--round", min=1, metavar="N", help="Only of this round.", show_default=False)
-]
-
-
-OutOption = Annotated[
-    Path | None, typer.Option("--out", "-o", metavar="FILE", help="Instead of stdout, which is -.", show_default=False)
 ]
 
 
@@ -32,8 +26,7 @@ def reveal(game: GameArgument, seat: SeatOption, round_: RoundOption = None, out
     """
     from heptalog.cli.bundling import reveals_in_game
     from heptalog.cli.connections import Connections
-    from heptalog.cli.exporting import write_whole
-    from heptalog.cli.output import write_bytes
+    from heptalog.cli.exporting import write_out
     from heptalog.cli.render import counted
     from heptalog.cli.sources import one_game
     from heptalog.replay.evidence.reveals import encode_reveal
@@ -41,9 +34,6 @@ def reveal(game: GameArgument, seat: SeatOption, round_: RoundOption = None, out
     with Connections() as connections:
         reveals = reveals_in_game(one_game(game), seat, round_, connections)
     lines = [encode_reveal(each) + b"\n" for each in reveals]
-    if out is None or out == Path("-"):
-        write_bytes(b"".join(lines))
-    else:
-        write_whole(out, lines)
+    write_out(out, lines)
     complain(f"{counted(len(reveals), 'hidden part')} revealed")
     return Exit.FINE

@@ -59,9 +59,9 @@ def simulate(
     make the same events to the last byte. Each game follows from them and from its number alone: more games leave the
     first ones as they are, games that are there already add nothing, and a run that was interrupted goes on.
     """
+    from heptalog.analytics.processes import core_count
     from heptalog.cli.connections import Connections
     from heptalog.cli.output import counting, write_document, write_text
-    from heptalog.cli.processes import core_count
     from heptalog.cli.render import counted
     from heptalog.cli.simulating.opening import opened
     from heptalog.cli.simulating.options import seats_least

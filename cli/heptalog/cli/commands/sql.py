@@ -8,16 +8,8 @@ import typer
 
 from heptalog.cli.exits import Exit
 from heptalog.cli.guard import guarded
-from heptalog.cli.options import SECONDS_MAX, TableForm, named_path
+from heptalog.cli.options import SECONDS_MAX, HistoryArgument, TableForm, named_path
 
-SourceArgument = Annotated[
-    str,
-    typer.Argument(
-        metavar="SOURCE",
-        help="A database that no server holds, the folder of an export, or grpc://HOST:PORT.",
-        show_default=False,
-    ),
-]
 QuestionArgument = Annotated[
     str | None,
     typer.Argument(
@@ -84,7 +76,7 @@ MemoryOption = Annotated[
 
 @guarded
 def sql(
-    source: SourceArgument,
+    source: HistoryArgument,
     question: QuestionArgument = None,
     file: FileOption = None,
     format_: TableFormOption = None,

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from heptalog.cli.exits import Exit, WrongUse, complain
+from heptalog.cli.exits import Exit, WrongUse, complain, worst
 from heptalog.cli.guard import guarded
 from heptalog.cli.options import Format, FormatOption, PathsArgument, QuietOption
 
@@ -81,7 +81,7 @@ def verify(
     if counts[Exit.UNREACHABLE]:
         total += f", {counts[Exit.UNREACHABLE]:,} not to be read"
     complain(f"{total}; {counted(events, 'event')} accepted")
-    return Exit.FINDING if counts[Exit.FINDING] else Exit.UNREACHABLE if counts[Exit.UNREACHABLE] else Exit.FINE
+    return worst([each for each, count in counts.items() if count])
 
 
 def _check_use(paths: list[str], *, has_keys: bool, has_reveal: bool) -> None:
