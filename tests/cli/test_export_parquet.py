@@ -12,8 +12,8 @@ import pytest
 from heptalog.analytics.parquet.exporting import Settings, exporting
 from heptalog.analytics.parquet.manifest import check_files, read
 from heptalog.analytics.parquet.records import EXPORTED
+from heptalog.analytics.processes import in_order
 from heptalog.cli.exports import lying
-from heptalog.cli.processes import in_order
 from heptalog.replay.events import GameClosed
 from heptalog.replay.registry import GAMES
 from heptalog.service.client import Client

@@ -9,6 +9,7 @@ from heptalog.analytics.asking import Workers
 from heptalog.service.backup import parts, segments
 from heptalog.service.store import LogStore
 from heptalog.service.store.memory import MemoryStore
+from tests.service.cutting import Proxy
 from tests.support.serving import Service
 from tests.support.stores import STORES
 
@@ -31,6 +32,13 @@ def each_service(store: LogStore) -> Iterator[Service]:
     """A running server over either store."""
     with Service(store) as running:
         yield running
+
+
+@pytest.fixture
+def proxy(service: Service) -> Iterator[Proxy]:
+    """A proxy before the service."""
+    with Proxy(service.server.port) as between:
+        yield between
 
 
 class Lent(Workers):

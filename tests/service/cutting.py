@@ -4,6 +4,7 @@ import socket
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from threading import Lock, Thread
+from typing import Self
 
 import grpc
 
@@ -29,6 +30,12 @@ class Proxy:
         self.target = f"127.0.0.1:{self._listener.getsockname()[1]}"
         self._threads: list[Thread] = []
         self._start(self._accept)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def cut(self) -> None:
         """End every connection there is, in the middle of whatever it is doing."""

@@ -1,7 +1,7 @@
 """Streams of appends in both clients: many on their way, going on after cuts, drains and failed commits."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
 from pathlib import Path
 from threading import Thread
@@ -20,14 +20,6 @@ from heptalog.service.store.memory import MemoryStore
 from tests.service.asking import FOREIGN, check_positions, check_record, new_game, notes, remark
 from tests.service.cutting import Cutter, Pauses, Proxy
 from tests.support.serving import WAIT_SECONDS, Service
-
-
-@pytest.fixture
-def proxy(service: Service) -> Iterator[Proxy]:
-    """A proxy before the service."""
-    between = Proxy(service.server.port)
-    yield between
-    between.close()
 
 
 def outcomes(futures: list[Future[Receipt]]) -> list[Receipt | HeptalogError]:

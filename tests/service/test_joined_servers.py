@@ -21,22 +21,12 @@ from tests.trials.servers import Serving
 CALLERS = (by_threads, by_tasks)
 
 
-@contextmanager
-def proxy_of(port: int) -> Iterator[Proxy]:
-    """A proxy before a server."""
-    proxy = Proxy(port)
-    try:
-        yield proxy
-    finally:
-        proxy.close()
-
-
 @pytest.mark.parametrize("call", CALLERS)
 def test_callers_go_on_at_the_next_server_after_a_drain(tmp_path: Path, call: Calling) -> None:
     path = tmp_path / "log.duckdb"
     running = [Service(DuckStore(path))]
     names = games(16, running[0].client())
-    with proxy_of(running[0].server.port) as proxy:
+    with Proxy(running[0].server.port) as proxy:
         lock = Lock()
 
         def restart(_: float) -> None:
@@ -73,7 +63,7 @@ def test_callers_go_on_at_the_next_server_after_a_drain(tmp_path: Path, call: Ca
 @pytest.mark.parametrize("call", CALLERS)
 def test_cuts_cost_nobody_anything(service: Service, call: Calling) -> None:
     names = games(16, service.client())
-    with proxy_of(service.server.port) as proxy:
+    with Proxy(service.server.port) as proxy:
         Cutter(service, proxy, times=4)
         work = [notes(30, game_id=name) for name in names]
         outcomes = call(proxy.target, work, attempts=1000, pause=lambda _: None)
@@ -102,44 +92,32 @@ def test_a_commit_that_fails_concerns_those_who_were_in_it(service: Service, cal
 def test_a_server_that_is_killed_loses_nothing_and_doubles_nothing(tmp_path: Path, call: Calling) -> None:
     path = tmp_path / "log.duckdb"
     names = [f"game-{number}" for number in range(64)]
-    with Serving(path, "--no-tables") as first:
-        first.listens()
-        with proxy_of(int(first.target.rpartition(":")[2])) as proxy:
-            with Client(first.target, timeout=WAIT_SECONDS) as client:
-                for name in names:
-                    new_game(client, name)
-            lock = Lock()
-            servers: list[Serving] = []
+    with killed_on_the_way(path, names) as proxy:
+        lock = Lock()
+        servers: list[Serving] = []
 
-            def restart(_: float) -> None:
-                with lock:
-                    if not servers:
-                        servers.append(Serving(path, "--no-tables"))
-                        servers[0].listens()
-                        proxy.port = int(servers[0].target.rpartition(":")[2])
+        def restart(_: float) -> None:
+            with lock:
+                if not servers:
+                    servers.append(Serving(path, "--no-tables"))
+                    servers[0].listens()
+                    proxy.port = port_of(servers[0])
 
-            proxy.is_cut_after = killed_after(20_000, first)
-            outcomes = call(proxy.target, [notes(30, game_id=name) for name in names], attempts=1000, pause=restart)
-            (second,) = servers
-            with second, Client(second.target, timeout=WAIT_SECONDS) as client:
-                for name, of_caller in zip(names, outcomes, strict=True):
-                    receipts = [outcome for outcome in of_caller if isinstance(outcome, Receipt)]
-                    assert [receipt.head.sequence for receipt in receipts] == list(range(1, 31))
-                    check_record(client, name, 31)
-                check_positions(client, 31 * 64)
+        outcomes = call(proxy.target, [notes(30, game_id=name) for name in names], attempts=1000, pause=restart)
+        (second,) = servers
+        with second, Client(second.target, timeout=WAIT_SECONDS) as client:
+            for name, of_caller in zip(names, outcomes, strict=True):
+                receipts = [outcome for outcome in of_caller if isinstance(outcome, Receipt)]
+                assert [receipt.head.sequence for receipt in receipts] == list(range(1, 31))
+                check_record(client, name, 31)
+            check_positions(client, 31 * 64)
 
 
 def test_after_a_kill_without_patience_every_receipt_and_every_error_is_true(tmp_path: Path) -> None:
     path = tmp_path / "log.duckdb"
     names = [f"game-{number}" for number in range(64)]
-    with Serving(path, "--no-tables") as first:
-        first.listens()
-        with proxy_of(int(first.target.rpartition(":")[2])) as proxy:
-            with Client(first.target, timeout=WAIT_SECONDS) as client:
-                for name in names:
-                    new_game(client, name)
-            proxy.is_cut_after = killed_after(20_000, first)
-            outcomes = by_tasks(proxy.target, [notes(30, game_id=name) for name in names])
+    with killed_on_the_way(path, names) as proxy:
+        outcomes = by_tasks(proxy.target, [notes(30, game_id=name) for name in names])
     kept = {
         name: sum(isinstance(each, Receipt) for each in each_of) for name, each_of in zip(names, outcomes, strict=True)
     }
@@ -155,6 +133,24 @@ def test_after_a_kill_without_patience_every_receipt_and_every_error_is_true(tmp
                 assert heads[name] - kept[name] in (0, 1)
                 check_record(client, name, heads[name] + 1)
             check_positions(client, sum(heads.values()) + len(names))
+
+
+@contextmanager
+def killed_on_the_way(path: Path, names: Sequence[str]) -> Iterator[Proxy]:
+    """A proxy before a server that has these games, and that is killed once 20,000 bytes of answers have come."""
+    with Serving(path, "--no-tables") as server:
+        server.listens()
+        with Client(server.target, timeout=WAIT_SECONDS) as client:
+            for name in names:
+                new_game(client, name)
+        with Proxy(port_of(server)) as proxy:
+            proxy.is_cut_after = killed_after(20_000, server)
+            yield proxy
+
+
+def port_of(server: Serving) -> int:
+    """Where it listens."""
+    return int(server.target.rpartition(":")[2])
 
 
 def killed_after(size: int, server: Serving) -> Callable[[int], bool]:

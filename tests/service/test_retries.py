@@ -1,7 +1,7 @@
 """Cut connections and restarted servers: clients ask again by themselves, and what they asked for is recorded once."""
 
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -18,14 +18,6 @@ from heptalog.service.writer import Writer
 from tests.service.asking import FOREIGN, ROCKS, check_record, new_game, remark
 from tests.service.cutting import Cutter, Pauses, Proxy
 from tests.support.serving import Service
-
-
-@pytest.fixture
-def proxy(service: Service) -> Iterator[Proxy]:
-    """A proxy before the service."""
-    between = Proxy(service.server.port)
-    yield between
-    between.close()
 
 
 def test_an_append_whose_answer_was_cut_off_is_recorded_once(service: Service, proxy: Proxy) -> None:
