@@ -101,11 +101,12 @@ def rows_now(follower: Follower) -> Rows:
         return rows_of(snapshot)
 
 
-def rows_of(snapshot: Snapshot) -> Rows:
-    """All rows of a moment, in one order."""
+def rows_of(snapshot: Snapshot, *tables: str) -> Rows:
+    """The rows of these tables of a moment, or of all, in one order."""
     with duckdb.connect() as connection:
         attach(connection, snapshot)
-        return {table.name: _ordered(connection, f"{KEPT}.{table.name}") for table in TABLES}
+        names = tables or [table.name for table in TABLES]
+        return {name: _ordered(connection, f"{KEPT}.{name}") for name in names}
 
 
 def rows_of_log(store: LogStore) -> Rows:

@@ -36,7 +36,10 @@ class Ended(NamedTuple):
 
 def run(*arguments: object) -> Ended:
     """A command in this process."""
-    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    words = [str(argument) for argument in arguments]
+    # Whoever runs the tests may serve something on the port that is the program's own.
+    assert words[:1] != ["serve"] or {"--port", "--help"} & {*words}, "a server of a test listens on --port 0"
+    result = CliRunner().invoke(app, words)
     assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
     assert "internal error" not in result.stderr, result.stderr
     return Ended(result.exit_code, result.stdout, result.stderr)

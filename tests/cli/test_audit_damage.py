@@ -19,9 +19,17 @@ _BLOCK_SIZE = 262_144
 
 @pytest.fixture(scope="module")
 def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A log whose columns lie in different blocks."""
+    """A log whose records lie in many blocks."""
     path = tmp_path_factory.mktemp("large") / "games.duckdb"
     filled(path, 12_000, 1)
+    return path
+
+
+@pytest.fixture(scope="module")
+def smaller(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A log whose tables lie in different blocks: where no record has a position, each game is looked for alone."""
+    path = tmp_path_factory.mktemp("smaller") / "games.duckdb"
+    filled(path, 5_000, 1)
     return path
 
 
@@ -73,16 +81,16 @@ def test_a_damaged_block_of_any_table_is_told_and_what_can_be_read_is_audited(
     table: str,
     column: str,
     told: set[str | None],
-    large: Path,
+    smaller: Path,
     tmp_path: Path,
 ) -> None:
-    log = damaged(large, tmp_path, table, column)
+    log = damaged(smaller, tmp_path, table, column)
     ended = run("audit", log, "--jobs", 1, "--format", "json")
     assert (ended.code, ended.document["ok"]) == (1, False)
     findings = ended.document["findings"]
     damages = [finding for finding in findings if finding["code"] == "RECORD_DAMAGED"]
     assert {finding.get("table") for finding in damages} == told
-    with duckdb.connect(large, read_only=True) as connection:
+    with duckdb.connect(smaller, read_only=True) as connection:
         ((events, games),) = connection.execute(
             "SELECT (SELECT count(*) FROM log.events), (SELECT count(*) FROM log.games)"
         ).fetchall()

@@ -280,7 +280,7 @@ def test_a_database_cut_short_is_one_entry(log: Path) -> None:
         ("games", log),
         ("sql", log, "SELECT max(octet_length(event)) FROM log.events"),
         ("replay", f"{log}#won"),
-        ("serve", log),
+        ("serve", log, "--port", "0"),
         ("backup", log, log.with_name("backup")),
     ):
         ended = run(*arguments)

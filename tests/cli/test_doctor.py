@@ -56,7 +56,11 @@ def test_an_older_copy_by_its_positions(log: Path) -> None:
     steps = ["Copy", "If the files are not of one moment", "heptalog restore", "--accept"]
     assert [step in line for step, line in zip(steps, report["advice"], strict=True)] == [True] * 4
     # What others are told leads here, and here it is not said again.
-    for arguments in (("serve", log), ("import", log.parent / "none", "--into", log), ("sql", log, "SELECT 1")):
+    for arguments in (
+        ("serve", log, "--port", "0"),
+        ("import", log.parent / "none", "--into", log),
+        ("sql", log, "SELECT 1"),
+    ):
         refused = run(*arguments)
         if "import" not in arguments:
             assert "`heptalog doctor` says what can be done, positions 13 to 24" in refused.err
@@ -90,14 +94,14 @@ def test_files_are_told_as_they_were_named_and_times_to_the_second(log: Path, mo
     assert lines[1].endswith("not there")
     assert all(re.search(r"\d{2}:\d{2}:\d{2}Z$", lines[index]) for index in (0, 2, 3, 7))
     older(log)
-    for command in ("doctor", "serve", "verify", "games"):
-        ended = run(command, log.name)
+    for command, *rest in (("doctor",), ("serve", "--port", "0"), ("verify",), ("games",)):
+        ended = run(command, log.name, *rest)
         assert "path games.duckdb.head (" in ended.out + ended.err
         assert str(log.parent) not in ended.out + ended.err
     # What is beside the file that a link leads to is not beside the link.
     link = log.parent.parent / "link.duckdb"
     link.symlink_to(log)
-    assert f"path {head_path(log)} (" in run("serve", link).err
+    assert f"path {head_path(log)} (" in run("serve", link, "--port", "0").err
 
 
 def _without_wal(log: Path) -> None:

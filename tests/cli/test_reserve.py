@@ -73,7 +73,7 @@ def test_a_server_with_a_reserve(tmp_path: Path, game: Path) -> None:
 
 
 def test_a_reserve_that_is_none(tmp_path: Path) -> None:
-    ended = run("serve", tmp_path / "games.duckdb", "--reserve", "9 parrots")
+    ended = run("serve", tmp_path / "games.duckdb", "--port", "0", "--reserve", "9 parrots")
     assert (ended.code, ended.out) == (2, "")
     assert "--reserve 9 parrots: write a size such as 512MiB" in ended.err
     assert not list(tmp_path.iterdir())
