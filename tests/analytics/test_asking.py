@@ -57,6 +57,12 @@ def test_an_empty_snapshot_has_the_same_tables(workers: Workers, snapshot: Snaps
     assert empty.schema == full.schema
 
 
+@pytest.mark.parametrize("drawn", ["random()", "uuid()::VARCHAR"])
+def test_chance_is_not_the_same_to_everybody(workers: Workers, snapshot: Snapshot, drawn: str) -> None:
+    told = [rows(workers, f"SELECT {drawn}", snapshot)[0] for _ in range(3)]
+    assert len({str(one) for one in told}) == 3
+
+
 def test_rows_that_another_part_has_newer_are_not_told_twice(workers: Workers, snapshot: Snapshot) -> None:
     sql = "SELECT min(game_number), count(*) FILTER (game_number > (SELECT min(game_number) FROM games)) FROM games"
     ((number, others),) = rows(workers, sql, snapshot)

@@ -135,6 +135,12 @@ def test_memory_is_limited_by_the_operating_system(broken: Workers, snapshot: Sn
         assert b"".join(answer).decode() == str(1 << 29)
 
 
+def test_what_one_does_to_its_engine_no_other_sees(broken: Workers, snapshot: Snapshot) -> None:
+    counted = "SELECT count(*) FROM duckdb_tables()"
+    assert told(broken, f"sql CREATE TABLE mine AS SELECT 1; {counted}", snapshot) == "[(1,)]"
+    assert told(broken, f"sql {counted}", snapshot) == "[(0,)]"
+
+
 @pytest.mark.parametrize("path", ["{outside}/canary.csv", "/etc/passwd"])
 def test_an_engine_that_may_read_everything_reads_nothing(
     broken: Workers, snapshot: Snapshot, asked_folder: Path, path: str

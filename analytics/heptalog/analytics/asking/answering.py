@@ -40,11 +40,10 @@ _OUT_OF_MEMORY: Final = (
 _NAMES: Final = frozenset({table.name for table in TABLES} | {view.name for view in VIEWS})
 
 
-def answer(place: int) -> None:
-    """Answer the question that comes from a descriptor, there."""
+def answer(place: int, connection: duckdb.DuckDBPyConnection) -> None:
+    """Answer the question that comes from a descriptor, there, with an engine that was made before."""
     question = question_of(_read(place))
     try:
-        connection = engine.born()
         confining.bind(question.limits)
         confining.confine(question.snapshot.folders)
         rows = _answer(place, question, connection)

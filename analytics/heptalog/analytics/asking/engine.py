@@ -36,14 +36,6 @@ def born() -> duckdb.DuckDBPyConnection:
     return duckdb.connect(":memory:", config=_BORN_WITH)
 
 
-def taken(made: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
-    """A connection of this process's own to an engine that was made before it was forked.
-
-    Chance belongs to a connection: with the one that was forked, `random()` would be the same to everybody.
-    """
-    return made.cursor()
-
-
 def limit(connection: duckdb.DuckDBPyConnection, folders: Sequence[str], *, memory_bytes: int, threads: int) -> None:
     """Let it read these folders and nothing else, and take so much."""
     # A folder without its slash would stand for all whose names begin so.

@@ -2,7 +2,7 @@
 
     python -I -m heptalog.analytics.asking.nursery SOCKET NICENESS
 
-Starting an interpreter with the engine and Arrow costs a third of a second, forking one that has them two thousandths.
+Starting an interpreter and making an engine costs a third of a second, forking one that has them two thousandths.
 An order comes with two sockets: the worker's, on which it is asked and answers, and a leash. When the other end of the
 leash closes, or the time is over, the worker is killed; when the worker has ended, its verdict is sent there. When the
 socket of orders closes, whoever gave them is gone, and so are all workers.
@@ -21,9 +21,10 @@ import sys
 import time
 from typing import Final
 
+import duckdb
 from msgspec import Struct
 
-from heptalog.analytics.asking import answering, confining
+from heptalog.analytics.asking import answering, confining, engine
 from heptalog.analytics.asking.frames import ORDER, VERDICT
 
 _SOCKETS: Final = 2
@@ -37,8 +38,9 @@ class _Worker(Struct):
 
 
 class _Nursery:
-    def __init__(self, orders: socket.socket) -> None:
+    def __init__(self, orders: socket.socket, made: duckdb.DuckDBPyConnection) -> None:
         self.orders = orders
+        self.made = made
         self.workers: dict[int, _Worker] = {}
         self.selector = selectors.DefaultSelector()
         self.selector.register(orders, selectors.EVENT_READ)
@@ -89,7 +91,7 @@ class _Nursery:
             leash.close()
             return True
         if process == 0:
-            _be_worker(answer, nursery)
+            _be_worker(answer, nursery, self.made)
         answer.close()
         leash.setblocking(False)
         self.workers[process] = _Worker(leash, deadline)
@@ -131,7 +133,7 @@ class _Nursery:
         return min(max(min(deadlines) - time.monotonic(), 0.0), _DEADLINE_SLICE) if deadlines else _DEADLINE_SLICE
 
 
-def _be_worker(answer: socket.socket, nursery: int) -> None:
+def _be_worker(answer: socket.socket, nursery: int, made: duckdb.DuckDBPyConnection) -> None:
     """Be the process of one question, and end."""
     status = 1
     try:
@@ -139,7 +141,7 @@ def _be_worker(answer: socket.socket, nursery: int) -> None:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         confining.leave_alone(nursery)
         place = _only(answer)
-        answering.answer(place)
+        answering.answer(place, made)
         status = 0
     finally:
         # Nothing of the nursery's may be undone or written here.
@@ -164,12 +166,14 @@ def main(orders: int, niceness: int) -> None:
     # So that closing all descriptors is closing those that there can be.
     resource.setrlimit(resource.RLIMIT_NOFILE, (confining.files_max(), confining.files_max()))
     answering.warm_up()
+    # Never asked anything here: every worker has the engine as it was made, and none what another was asked.
+    made = engine.born()
     gc.collect()
     gc.freeze()
     # Not before: the first question waits for this.
     confining.be_nice(niceness)
     with socket.socket(fileno=orders) as given:
-        _Nursery(given).run()
+        _Nursery(given, made).run()
 
 
 if __name__ == "__main__":
