@@ -10,6 +10,8 @@ from heptalog.replay.evidence.checkpoints import CheckpointBody, format_checkpoi
 from heptalog.replay.evidence.notes import Note, Signature, format_note
 from heptalog.replay.registry import GAMES
 from heptalog.service.store import Batch, Checkpoint, Entry, Head, LogStore, Refusal, Stored
+from heptalog.service.store.duck import DuckStore
+from heptalog.service.store.duck_writer import DuckWriter
 from tests.support.recording import batch_of, batches_of, recorded_game
 
 REFUSED_AT: Final = 1_790_000_000_123_456_789
@@ -100,6 +102,12 @@ def random_commit(store: LogStore, random: Random, games: Sequence[Sequence[Entr
         piece = entries[next_sequence : next_sequence + random.randrange(1, 8)]
         if piece:
             yield batch_of(piece)
+
+
+def writer_of(store: DuckStore) -> DuckWriter:
+    """What writes it."""
+    assert store._writer is not None, "it is written"
+    return store._writer
 
 
 def begin(number: int) -> Batch:

@@ -8,11 +8,11 @@ import pytest
 
 from heptalog.replay.codec import decode
 from heptalog.replay.events import camel_name
-from heptalog.service.store import GameFilter, LogStore, duck, duck_games, migrate
+from heptalog.service.store import GameFilter, LogStore, duck_games, duck_writer, migrate
 from heptalog.service.store.duck import DuckStore
 from heptalog.service.store.memory import MemoryStore
 from heptalog.service.store.migrate import STORAGE_VERSION, Migration, migrations, open_database
-from tests.contract.given import appended, as_stored, fill, game, refusals, whole_games
+from tests.contract.given import appended, as_stored, fill, game, refusals, whole_games, writer_of
 from tests.support.recording import batch_of
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -63,13 +63,13 @@ def test_going_on_after_reopening(path: Path) -> None:
 
 @pytest.mark.parametrize("at_once", [1, 2, 48])
 def test_games_that_are_not_live_are_looked_up(path: Path, monkeypatch: pytest.MonkeyPatch, at_once: int) -> None:
-    monkeypatch.setattr(duck, "LIVE_MAX", 2)
+    monkeypatch.setattr(duck_writer, "LIVE_MAX", 2)
     monkeypatch.setattr(duck_games, "NAMES_AT_ONCE", at_once)
     store, model = DuckStore(path), MemoryStore()
     games = [game(number) for number in range(7)]
     assert fill(store, games, size=2) == fill(model, games, size=2)
     assert _everything(store) == _everything(model)
-    assert len(store._live) == 2
+    assert len(writer_of(store).live) == 2
     store.close()
 
 
@@ -108,7 +108,7 @@ def test_records_lie_in_a_new_database_as_they_are(path: Path) -> None:
     for number in range(2):
         store = DuckStore(path)
         fill(store, [game(number, length=200)], size=100)
-        store._writer.execute("CHECKPOINT")
+        writer_of(store).connection.execute("CHECKPOINT")
         store.close()
     connection = open_database(path, is_read_only=True)
     found = connection.execute("""
@@ -249,5 +249,5 @@ def test_the_engine_keeps_no_more_in_memory_than_it_is_told(path: Path) -> None:
         (DuckStore(path), "1.0 GiB"),
         (DuckStore(path.with_name("b"), memory_bytes=1 << 26), "64.0 MiB"),
     ):
-        assert store._root.execute("SELECT current_setting('memory_limit')").fetchall() == [(told,)]
+        assert store._database.connected().execute("SELECT current_setting('memory_limit')").fetchall() == [(told,)]
         store.close()

@@ -1,5 +1,7 @@
 """Commits that fail, and commits that take their time: what readers see, and what the store believes afterwards."""
 
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from threading import Event, Thread
@@ -10,8 +12,9 @@ import pytest
 from heptalog.replay.errors import Code, Conflict, Unavailable
 from heptalog.service.store import Head
 from heptalog.service.store.duck import DuckStore
+from heptalog.service.store.duck_faults import NO_SPACE
 from heptalog.service.store.space import Space
-from tests.contract.given import appended, as_stored, begin, checkpoint_of, fill, game, refusals
+from tests.contract.given import appended, as_stored, begin, checkpoint_of, fill, game, refusals, writer_of
 from tests.support.recording import batch_of
 
 
@@ -41,7 +44,7 @@ def test_a_commit_that_fails_changes_nothing(path: Path, word: str, error: BaseE
     store = DuckStore(path)
     written = fill(store, [game(1)[:6], game(2)])
     heads = list(store.heads())
-    _replace_writer(store, Faulty(store._writer, word, error))
+    _replace_writer(store, Faulty(writer_of(store).connection, word, error))
     batches = [batch_of(game(1)[6:9]), begin(3), begin(2)]
     with pytest.raises(Unavailable if isinstance(error, duckdb.Error) else type(error)) as caught:
         store.append(batches, refusals(2))
@@ -75,7 +78,7 @@ def test_a_commit_whose_answer_was_lost_is_found_again(path: Path, *, is_alone: 
                 raise duckdb.IOException("the answer is lost")
             return result
 
-    writer = store._writer
+    writer = writer_of(store).connection
     _replace_writer(store, Deaf(writer, "", KeyboardInterrupt()))
     with pytest.raises(Unavailable):
         store.append([batch_of(game(1)[1:4])], () if is_alone else refusals(1))
@@ -90,7 +93,7 @@ def test_a_commit_whose_answer_was_lost_is_found_again(path: Path, *, is_alone: 
 def test_a_commit_of_one_statement_that_fails_changes_nothing(path: Path, error: BaseException) -> None:
     store = DuckStore(path)
     appended(store, begin(1))
-    _replace_writer(store, Faulty(store._writer, "EXECUTE", error))
+    _replace_writer(store, Faulty(writer_of(store).connection, "EXECUTE", error))
     with pytest.raises(Unavailable if isinstance(error, duckdb.Error) else KeyboardInterrupt):
         store.append([batch_of(game(1)[1:3])])
     assert list(store.read_all()) == as_stored(game(1)[:1])
@@ -112,7 +115,7 @@ def test_the_connection_that_commits_is_asked_nothing(path: Path) -> None:
             told.append(statement.split()[0])
             return super().execute(statement, parameters)
 
-    _replace_writer(store, Told(store._writer, "COMMIT", duckdb.IOException("disk full")))
+    _replace_writer(store, Told(writer_of(store).connection, "COMMIT", duckdb.IOException("disk full")))
     with pytest.raises(Unavailable):
         appended(store, begin(1))
     appended(store, batch_of(game(1)[:4]))
@@ -126,10 +129,12 @@ def test_the_connection_that_commits_is_asked_nothing(path: Path) -> None:
     assert told[:5] == ["BEGIN", "EXECUTE", "EXECUTE", "COMMIT", "ROLLBACK"]
 
 
-def test_after_a_fatal_error_nothing_works_until_it_is_opened_anew(path: Path) -> None:
+def test_after_a_fatal_error_nothing_works_until_it_is_opened_anew(
+    path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     store = DuckStore(path)
     appended(store, begin(1))
-    _replace_writer(store, Faulty(store._writer, "COMMIT", duckdb.FatalException("invalidated")))
+    _replace_writer(store, Faulty(writer_of(store).connection, "COMMIT", duckdb.FatalException("invalidated")))
     with pytest.raises(Unavailable) as caught:
         store.append([begin(2)])
     assert caught.value.code is Code.WRITE_FAILED
@@ -144,11 +149,43 @@ def test_after_a_fatal_error_nothing_works_until_it_is_opened_anew(path: Path) -
     for call in calls:
         with pytest.raises(Unavailable):
             call()
+    # Who asks is not told why; whoever looks after the server is, once.
+    assert [record.message for record in caplog.records] == [f"{path} must be opened anew: FatalException"]
     store.close()
     store = DuckStore(path)
     assert list(store.read_all()) == as_stored(game(1)[:1])
     appended(store, begin(2))
     store.close()
+
+
+def test_what_cannot_be_asked_after_a_commit_that_failed_is_the_cause(
+    path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_: object) -> None:
+        raise duckdb.IOException("Could not write: No space left on device 'the ace of spades'")
+
+    store = DuckStore(path)
+    _replace_writer(store, Faulty(writer_of(store).connection, "COMMIT", duckdb.IOException("disk full")))
+    monkeypatch.setattr("heptalog.service.store.duck_writer.count", fail)
+    with pytest.raises(Unavailable):
+        appended(store, begin(1))
+    assert store.is_broken
+    assert [record.message for record in caplog.records] == [f"{path} must be opened anew: {NO_SPACE}"]
+    store.close()
+
+
+def test_a_connection_that_cannot_be_closed_keeps_no_other_open(path: Path) -> None:
+    class Stuck(Faulty):
+        def close(self) -> None:
+            raise duckdb.IOException("no")
+
+    store = DuckStore(path)
+    appended(store, begin(1))
+    _replace_writer(store, Stuck(writer_of(store).connection, "", duckdb.IOException("")))
+    store.close()
+    # While it is open here nobody else may open it to write.
+    script = "import duckdb, sys; duckdb.connect(sys.argv[1]).close()"
+    subprocess.run([sys.executable, "-c", script, str(path)], check=True, timeout=60)
 
 
 def test_readers_do_not_wait_for_the_writer_nor_see_what_it_has_not_finished(path: Path) -> None:
@@ -163,7 +200,7 @@ def test_readers_do_not_wait_for_the_writer_nor_see_what_it_has_not_finished(pat
                 assert may_go_on.wait(60)
             return self._connection.execute(statement, parameters)
 
-    _replace_writer(store, Slow(store._writer, "", KeyboardInterrupt()))
+    _replace_writer(store, Slow(writer_of(store).connection, "", KeyboardInterrupt()))
     writer = Thread(target=lambda: store.append([batch_of(game(2))], refusals(1)))
     writer.start()
     try:
@@ -185,8 +222,8 @@ def test_readers_do_not_wait_for_the_writer_nor_see_what_it_has_not_finished(pat
 def test_the_name_of_a_new_write_ahead_log_is_durable_too(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The engine makes one after each time that it has put the file in order."""
     synced: list[Path] = []
-    monkeypatch.setattr("heptalog.service.store.duck.sync_folder", synced.append)
-    monkeypatch.setattr("heptalog.service.store.duck.REST_SIZE", 1)
+    monkeypatch.setattr("heptalog.service.store.duck_writer.sync_folder", synced.append)
+    monkeypatch.setattr("heptalog.service.store.duck_writer.REST_SIZE", 1)
     store = DuckStore(path)
     for number in range(3):
         appended(store, begin(number))
@@ -202,7 +239,7 @@ def test_where_that_name_cannot_be_synced_nothing_is_acknowledged(path: Path, mo
 
     store = DuckStore(path)
     with monkeypatch.context() as patch:
-        patch.setattr("heptalog.service.store.duck.sync_folder", fail)
+        patch.setattr("heptalog.service.store.duck_writer.sync_folder", fail)
         with pytest.raises(Unavailable) as caught:
             store.append([begin(1)])
     assert caught.value.code is Code.WRITE_FAILED
@@ -219,7 +256,7 @@ def test_an_idle_moment_puts_the_file_in_order(path: Path, monkeypatch: pytest.M
     size = wal.stat().st_size
     store.rest()
     assert wal.stat().st_size == size
-    monkeypatch.setattr("heptalog.service.store.duck.REST_SIZE", 1)
+    monkeypatch.setattr("heptalog.service.store.duck_writer.REST_SIZE", 1)
     reader = store.read_all()
     first = next(reader)
     store.rest()
@@ -236,7 +273,7 @@ def test_an_idle_moment_puts_the_file_in_order(path: Path, monkeypatch: pytest.M
 
 def test_an_idle_moment_without_room_is_let_pass(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """On a disk that fills up in the middle of a checkpoint the engine would be of no further use."""
-    monkeypatch.setattr("heptalog.service.store.duck.REST_SIZE", 1)
+    monkeypatch.setattr("heptalog.service.store.duck_writer.REST_SIZE", 1)
     room = [1 << 40]
     store = DuckStore(path, space=lambda _: Space(1 << 40, room[0]))
     appended(store, begin(1))
@@ -255,7 +292,7 @@ def test_an_idle_moment_in_which_nothing_can_be_seen_says_so(path: Path, monkeyp
         raise OSError(5, "Input/output error")
 
     store = DuckStore(path)
-    monkeypatch.setattr("heptalog.service.store.duck.wal_size", fail)
+    monkeypatch.setattr("heptalog.service.store.duck_writer.wal_size", fail)
     with pytest.raises(Unavailable) as caught:
         store.rest()
     assert caught.value.code is Code.WRITE_FAILED
@@ -264,11 +301,11 @@ def test_an_idle_moment_in_which_nothing_can_be_seen_says_so(path: Path, monkeyp
 
 
 def test_an_idle_moment_that_fails_says_so(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("heptalog.service.store.duck.REST_SIZE", 1)
+    monkeypatch.setattr("heptalog.service.store.duck_writer.REST_SIZE", 1)
     store = DuckStore(path)
     appended(store, begin(1))
     for error, is_broken in ((duckdb.TransactionException("no"), False), (duckdb.FatalException("full"), True)):
-        writer = store._writer
+        writer = writer_of(store).connection
         _replace_writer(store, Faulty(writer, "CHECKPOINT", error))
         with pytest.raises(Unavailable):
             store.rest()
@@ -282,4 +319,4 @@ def test_an_idle_moment_that_fails_says_so(path: Path, monkeypatch: pytest.Monke
 
 
 def _replace_writer(store: DuckStore, writer: object) -> None:
-    store._writer = writer  # type: ignore[assignment]  # all that is asked of it is here
+    writer_of(store).connection = writer  # type: ignore[assignment]  # all that is asked of it is here

@@ -16,7 +16,7 @@ from heptalog.service.store.duck import DuckStore
 from heptalog.service.store.duck_tables import EVENTS
 from heptalog.service.store.heads import FILE_SIZE, SLOT_SIZE, head_path, make_head, read_head
 from heptalog.service.store.opening import checkpoint_path
-from tests.contract.given import appended, as_stored, begin, checkpoint_of, fill, game, refusals
+from tests.contract.given import appended, as_stored, begin, checkpoint_of, fill, game, refusals, writer_of
 from tests.support.recording import batch_of
 
 OLDER = Path(__file__).parents[1] / "golden/logs/0001"
@@ -77,7 +77,7 @@ def test_a_database_that_is_gone_is_not_made_anew(path: Path, name: str, *, is_r
 def test_it_is_on_disk_before_the_answer_and_after_the_commit(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = DuckStore(path, clock=lambda: TIME)
     done: list[str] = []
-    writer = store._writer
+    writer = writer_of(store).connection
 
     class Told:
         def execute(self, statement: str, parameters: object = None) -> object:
@@ -95,7 +95,7 @@ def test_it_is_on_disk_before_the_answer_and_after_the_commit(path: Path, monkey
         done.append("sync")
 
     monkeypatch.setattr(heads, "_sync", told_sync)
-    monkeypatch.setattr(store, "_writer", Told())
+    monkeypatch.setattr(writer_of(store), "connection", Told())
     appended(store, batch_of(game(1)[:4]))
     assert done == ["BEGIN", "EXECUTE", "EXECUTE", "COMMIT", "sync"]
     assert _head(path) == store.tree_head()
@@ -314,7 +314,7 @@ def test_a_store_that_believed_less_than_the_disk_has_puts_it_on_record(
 ) -> None:
     store = DuckStore(path)
     appended(store, begin(1))
-    writer = store._writer
+    writer = writer_of(store).connection
 
     class Deaf:
         def execute(self, statement: str, parameters: object = None) -> object:
@@ -327,7 +327,7 @@ def test_a_store_that_believed_less_than_the_disk_has_puts_it_on_record(
             return getattr(writer, name)
 
     with monkeypatch.context() as patch:
-        patch.setattr(store, "_writer", Deaf())
+        patch.setattr(writer_of(store), "connection", Deaf())
         with pytest.raises(Unavailable):
             store.append([batch_of(game(1)[1:4])])
         assert store.tree_head().size == 4

@@ -16,7 +16,7 @@ from heptalog.service.store.duck_incoming import Incoming, Rows, Table, rows_in,
 from heptalog.service.store.duck_tables import ENDINGS, EVENTS, GAMES, REFUSALS, TABLES
 from heptalog.service.store.kept import ENDING_COLUMNS, EVENT_COLUMNS, GAME_COLUMNS, columns_of, event_columns
 from heptalog.service.store.migrate import migrate, migrations
-from tests.contract.given import appended, begin, checkpoint_of, game, refusals, whole_games
+from tests.contract.given import appended, begin, checkpoint_of, game, refusals, whole_games, writer_of
 from tests.support.recording import batch_of
 
 COLUMNS = (
@@ -185,7 +185,7 @@ def test_nothing_that_is_asked_or_kept_meanwhile_has_a_statement_planned_anew(
         lambda: None,
         lambda: (list(store.read_all()), store.games(GameFilter()), store.head("nobody"), store.tile(0, 0, 1)),
         lambda: store.keep_checkpoint(checkpoint_of(store.tree_head().size, store.tree_head().root)),
-        lambda: store._writer.execute("CHECKPOINT"),
+        lambda: writer_of(store).connection.execute("CHECKPOINT"),
         lambda: store.append([begin(2)], refusals(1)),
     ]
     appended(store, batch_of(entries[:1]))

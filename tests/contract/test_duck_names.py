@@ -92,8 +92,11 @@ def test_that_a_game_is_new_is_known_without_a_question(path: Path, monkeypatch:
 
 
 def test_a_game_whose_commit_failed_may_be_begun_again(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise KeyboardInterrupt
+
     store = DuckStore(path)
-    monkeypatch.setattr(store, "_transact", lambda work: (_ for _ in ()).throw(KeyboardInterrupt))
+    monkeypatch.setattr("heptalog.service.store.duck_writer.run_all", fail)
     with pytest.raises(KeyboardInterrupt):
         store.append([begin(1)])
     monkeypatch.undo()

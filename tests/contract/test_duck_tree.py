@@ -12,7 +12,7 @@ from heptalog.replay.evidence.merkle import Frontier, leaf_hash, node_hash
 from heptalog.replay.registry import GAMES
 from heptalog.service.store import Entry, duck_tree, tree
 from heptalog.service.store.duck import DuckStore
-from tests.contract.given import appended
+from tests.contract.given import appended, writer_of
 from tests.support.recording import batch_of, batches_of, recorded_game
 
 LENGTH = 3_000
@@ -76,10 +76,8 @@ def test_opened_again_and_again_it_is_the_same_tree(
         assert store.tree_head().root == root_of(entries[:done])
         # Left as a killed process leaves it, or closed.
         if random.random() < 0.5:
-            evidence = store._evidence
-            assert evidence is not None
-            evidence.close()
-            store._evidence = None
+            writer_of(store).close()
+            store._writer = None
         store.close()
     DuckStore(path).close()
     assert _nodes(path) == [(1, index) for index in range(LENGTH // 256)]
@@ -107,7 +105,7 @@ def test_a_commit_that_fails_stores_no_node_twice(
     monkeypatch.setattr(tree, "NODES_AT_ONCE", 1)
     store = DuckStore(path)
     appended(store, batch_of(entries[:600]))
-    writer = store._writer
+    writer = writer_of(store).connection
 
     class Failing:
         def execute(self, statement: str, parameters: object = None) -> object:
@@ -121,7 +119,7 @@ def test_a_commit_that_fails_stores_no_node_twice(
             return getattr(writer, name)
 
     with monkeypatch.context() as patch:
-        patch.setattr(store, "_writer", Failing())
+        patch.setattr(writer_of(store), "connection", Failing())
         with pytest.raises(Unavailable):
             store.append([batch_of(entries[600:1200])])
     done = store.position()
@@ -166,7 +164,7 @@ def test_nodes_that_are_missing_are_made_of_what_is_below(path: Path, entries: l
     _made(path, entries)
     store = DuckStore(path)
     before = store.tile(1, 0, 11)
-    store._writer.execute("DELETE FROM log.tree WHERE index IN (2, 7)")
+    writer_of(store).connection.execute("DELETE FROM log.tree WHERE index IN (2, 7)")
     assert store.tile(1, 0, 11) == before
     store.close()
 
@@ -205,9 +203,8 @@ def test_a_database_that_comes_back_shorter_while_it_is_written_is_of_no_further
 ) -> None:
     store = DuckStore(path)
     appended(store, batch_of(entries[:20]))
-    assert store._evidence is not None
     with pytest.raises(Corrupt) as lost:
-        store._evidence.replace(tree.Tree(Frontier()))
+        writer_of(store).evidence.replace(tree.Tree(Frontier()))
     assert (lost.value.code, lost.value.facts) == (Code.EVENTS_LOST, {"first": 1, "last": 20})
     store.close()
 

@@ -201,7 +201,13 @@ def test_a_closed_store_does_nothing(store: LogStore) -> None:
         store.read_all,
         lambda: store.game("game-1"),
         lambda: store.endings("game-1"),
+        lambda: store.endings_of([]),
+        lambda: store.endings_of(["game-1"]),
         store.refusals,
+        store.refusal_count,
+        store.tree_head,
+        store.checkpoints,
+        store.void_names,
     ):
         with pytest.raises(Unavailable) as caught:
             call()

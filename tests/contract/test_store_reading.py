@@ -1,14 +1,15 @@
 """Reading back: forwards, backwards, from anywhere, so many; and one moment from beginning to end."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import islice
 from threading import Event, Thread
+from typing import Any
 
 import pytest
 
 from heptalog.replay.errors import Code, Unavailable
 from heptalog.replay.registry import GAMES
-from heptalog.service.store import Ending, LogStore, Status, Stored, duck_read
+from heptalog.service.store import Ending, LogStore, Reading, Status, Stored, duck_read
 from tests.contract.given import appended, as_stored, begin, fill, game, refusals
 from tests.support.recording import batch_of, batches_of, recorded_game
 
@@ -68,7 +69,7 @@ def test_several_games_come_one_after_the_other(store: LogStore, monkeypatch: py
     assert list(store.read_games([])) == []
 
 
-READINGS: dict[str, Callable[[LogStore], Iterator[object]]] = {
+READINGS: dict[str, Callable[[LogStore], Reading[Any]]] = {
     "read_all": lambda store: store.read_all(),
     "read_all backwards": lambda store: store.read_all(is_backwards=True),
     "read_game": lambda store: store.read_game("game-1"),
@@ -78,13 +79,15 @@ READINGS: dict[str, Callable[[LogStore], Iterator[object]]] = {
     "heads": lambda store: store.heads(),
     "endings": lambda store: store.endings("game-1"),
     "refusals": lambda store: store.refusals(),
+    "refusals of a game": lambda store: store.refusals("game-1"),
+    "refusals of a game but the first": lambda store: store.refusals("game-1", after=1),
 }
 
 
 @pytest.mark.usefixtures("small_pieces")
 @pytest.mark.parametrize("reading", READINGS.values(), ids=READINGS)
 @pytest.mark.parametrize("taken", [0, 1, 3])
-def test_a_reader_sees_one_moment(store: LogStore, reading: Callable[[LogStore], Iterator[object]], taken: int) -> None:
+def test_a_reader_sees_one_moment(store: LogStore, reading: Callable[[LogStore], Reading[Any]], taken: int) -> None:
     fill(store, [game(2), game(4), game(5)])
     endings = [Ending(sequence, status, (sequence,), ()) for sequence, status in enumerate([*Status, *Status, *Status])]
     store.append([batch_of(game(1)[:8], endings)], refusals(8))
@@ -141,6 +144,34 @@ def test_a_reader_that_is_left_half_read_is_let_go(store: LogStore) -> None:
     del unread
     appended(store, begin(3))
     assert store.position() == 25
+
+
+@pytest.mark.parametrize("reading", [*READINGS.values(), lambda store: store.checkpoints()], ids=[*READINGS, "notes"])
+@pytest.mark.parametrize("taken", [0, 1, 100])
+def test_a_reading_that_is_closed_lets_go_of_its_moment(
+    store: LogStore, reading: Callable[[LogStore], Reading[Any]], taken: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At once, wherever it stands, and also where it was never begun: nobody waits for it to be collected."""
+    store.append([batch_of(game(1)[:8], [Ending(7, Status.WON, (7,), ())]), begin(9)], refusals(3))
+    held: list[object] = []
+    begun, close = duck_read.Snapshot.__init__, duck_read.Snapshot.close
+
+    def counted(snapshot: duck_read.Snapshot, *args: Any, **given: Any) -> None:
+        held.append(snapshot)
+        begun(snapshot, *args, **given)
+
+    def closed(snapshot: duck_read.Snapshot) -> None:
+        if snapshot in held:
+            held.remove(snapshot)
+        close(snapshot)
+
+    monkeypatch.setattr(duck_read.Snapshot, "__init__", counted)
+    monkeypatch.setattr(duck_read.Snapshot, "close", closed)
+    reader = reading(store)
+    assert len(list(islice(reader, taken))) <= taken
+    reader.close()
+    assert held == []
+    assert list(reader) == []
 
 
 def test_closing_the_store_ends_its_readers(store: LogStore, request: pytest.FixtureRequest) -> None:

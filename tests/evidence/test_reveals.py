@@ -10,14 +10,14 @@ from msgspec.structs import replace
 from heptalog.replay.errors import Code, Corrupt, Malformed, Refused
 from heptalog.replay.evidence.bundles import bundle_lines, events_in, parse_header
 from heptalog.replay.evidence.reveals import Reveal, Revealing, decode_reveal, encode_reveal, reveals_in
-from heptalog.replay.evidence.seals import redact, unsealed
+from heptalog.replay.evidence.seals import unsealed
 from heptalog.replay.fold import fold_all
 from heptalog.replay.redaction import reveals_of
 from heptalog.replay.rules import ARBITER, PUBLIC, AnyRules
 from heptalog.replay.seven_rocks.events import TilesDealt
 from heptalog.service.bundling import bundle_of
 from tests.evidence.bundling import ROCKS, covering, examined, good, small, store_with
-from tests.support.evidence import recorded
+from tests.support.evidence import recorded, redact
 from tests.support.play import EACH_GAME, Game, games
 from tests.support.recording import recorded_game
 

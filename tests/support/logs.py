@@ -21,7 +21,7 @@ from heptalog.replay.gamefile import encode_line
 from heptalog.replay.outcomes import Outcome, RoundEnded
 from heptalog.replay.rules import ARBITER
 from heptalog.replay.verify import Examiner
-from heptalog.service.store import GameEntry, GameFilter, LogStore, Refusal
+from heptalog.service.store import GameFilter, LogStore, NumberedGame, Refusal
 from heptalog.service.store.duck import DuckStore
 
 
@@ -37,7 +37,7 @@ def told(store: LogStore) -> Iterator[dict[str, Any]]:
         yield {"refusal": _refusal(refusal)}
 
 
-def _game(entry: GameEntry) -> dict[str, Any]:
+def _game(entry: NumberedGame) -> dict[str, Any]:
     head = entry.head
     return {
         "number": entry.number,

@@ -9,6 +9,7 @@ from threading import Event, RLock, Thread
 from typing import Any, Final, Self, TypeVar
 
 import grpc
+from msgspec.structs import replace
 
 from heptalog.replay.errors import Conflict
 from heptalog.replay.evidence.notes import VerifierKey
@@ -23,10 +24,11 @@ from heptalog.service.store import (
     Batch,
     Checkpoint,
     Ending,
-    GameEntry,
     GameFilter,
     Head,
     LogStore,
+    NumberedGame,
+    Reading,
     Records,
     Refusal,
     Stored,
@@ -47,6 +49,15 @@ def surroundings() -> Surroundings:
         new_id=lambda: f"made-{next(ids)}",
         salts=lambda: next(salts).to_bytes(16, "big"),
     )
+
+
+def buggy() -> Surroundings:
+    """The same, and a bug in what gives ids, which meets every append that brings none."""
+
+    def broken() -> str:
+        raise ZeroDivisionError("the ace of spades")
+
+    return replace(surroundings(), new_id=broken)
 
 
 class Hold:
@@ -172,25 +183,25 @@ class TriedStore:
     def head(self, game_id: str) -> Head | None:
         return self.inner.head(game_id)
 
-    def heads(self) -> Iterator[tuple[str, Head]]:
+    def heads(self) -> Reading[tuple[str, Head]]:
         return self.inner.heads()
 
     def position(self) -> int:
         return self.inner.position()
 
-    def game(self, game_id: str) -> GameEntry | None:
+    def game(self, game_id: str) -> NumberedGame | None:
         return self.inner.game(game_id)
 
-    def games(self, wanted: GameFilter, *, after: int = 0, limit: int = 100) -> list[GameEntry]:
+    def games(self, wanted: GameFilter, *, after: int = 0, limit: int = 100) -> list[NumberedGame]:
         return self.inner.games(wanted, after=after, limit=limit)
 
-    def endings(self, game_id: str) -> Iterator[Ending]:
+    def endings(self, game_id: str) -> Reading[Ending]:
         return self.inner.endings(game_id)
 
     def endings_of(self, game_ids: Sequence[str]) -> dict[str, tuple[Ending, ...]]:
         return self.inner.endings_of(game_ids)
 
-    def refusals(self, game_id: str = "", *, after: int = 0) -> Iterator[Refusal]:
+    def refusals(self, game_id: str = "", *, after: int = 0) -> Reading[Refusal]:
         return self.inner.refusals(game_id, after=after)
 
     def refusal_count(self) -> int:
@@ -205,7 +216,7 @@ class TriedStore:
     def keep_checkpoint(self, checkpoint: Checkpoint) -> None:
         self.inner.keep_checkpoint(checkpoint)
 
-    def checkpoints(self, *, after: int = 0) -> Iterator[Checkpoint]:
+    def checkpoints(self, *, after: int = 0) -> Reading[Checkpoint]:
         return self.inner.checkpoints(after=after)
 
     def void_names(self) -> frozenset[str]:

@@ -6,14 +6,14 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from heptalog.cli.connections import Connections, damaged, opening, shown
+from heptalog.cli.connections import Connections, PartUnreadable, opening, shown, unreadable_part
 from heptalog.cli.files import Missing
 from heptalog.replay.codec import decode
 from heptalog.replay.errors import Code, Corrupt, HeptalogError, NotFound, Unavailable
 from heptalog.replay.events import Event, GameStarted
 from heptalog.replay.fold import Fold
 from heptalog.replay.plain import plain_game
-from heptalog.service.store import GameEntry, GameFilter, Stored
+from heptalog.service.store import GameEntry, GameFilter, NumberedGame, Stored
 from heptalog.service.store.endings import endings_of
 from heptalog.service.store.kept import KeptEvent, check_event, check_game, ending_columns
 
@@ -35,6 +35,7 @@ class DatabaseGame(Struct, frozen=True):
 
     @property
     def name(self) -> str:
+        """How a person names it."""
         return f"{shown(self.path)}#{self.game_id}"
 
     def entries(self, connections: Connections) -> Iterator[tuple[Event, bytes | None]]:
@@ -102,13 +103,23 @@ class Database(Struct, frozen=True):
 
     @property
     def name(self) -> str:
+        """How a person names it."""
         return shown(self.path)
 
     def games(self, connections: Connections) -> Iterator[DatabaseGame]:
         """Its games, in the order of creation."""
-        with opening(self.path), reading(self.path):
-            for game_id, head in connections.store(self.path).heads():
-                yield DatabaseGame(self.path, game_id, _GAME_WEIGHT + _EVENT_WEIGHT * head.sequence)
+        count = 0
+        with opening(self.path):
+            try:
+                with reading(self.path):
+                    for game_id, head in connections.store(self.path).heads():
+                        count += 1
+                        yield DatabaseGame(self.path, game_id, _GAME_WEIGHT + _EVENT_WEIGHT * head.sequence)
+            except PartUnreadable:
+                # One game whose last event cannot be read hides all others: their names alone can be read.
+                with reading(self.path):
+                    names = connections.names(self.path)
+                yield from (DatabaseGame(self.path, name, _GAME_WEIGHT) for name in names[count:])
 
     def game(self, game_id: str) -> DatabaseGame:
         """One of its games."""
@@ -122,11 +133,11 @@ class Database(Struct, frozen=True):
             while page := self._page(wanted, after, connections):
                 yield from page
                 after = page[-1].number
-        except Corrupt:
+        except (Corrupt, PartUnreadable):
             # One of a page hides the others of it: they are looked at one by one.
             yield from self._listed_singly(wanted, after, connections)
 
-    def _page(self, wanted: GameFilter, after: int, connections: Connections) -> list[GameEntry]:
+    def _page(self, wanted: GameFilter, after: int, connections: Connections) -> list[NumberedGame]:
         with reading(self.path):
             return connections.store(self.path).games(wanted, after=after, limit=_PAGE_SIZE)
 
@@ -135,7 +146,7 @@ class Database(Struct, frozen=True):
             try:
                 with reading(self.path):
                     entry = connections.store(self.path).game(game.game_id)
-            except Corrupt as error:
+            except (Corrupt, PartUnreadable) as error:
                 yield Missing(game.name, error)
                 continue
             if entry is not None and entry.number > after and wanted.fits(entry):
@@ -158,9 +169,13 @@ def reading(path: Path) -> Iterator[None]:
         # The engine names its file; what is wrong with one game is told with its place in the game, and what is wrong
         # with a whole log with its positions.
         if isinstance(error, Corrupt) and "path" in error.facts and "last" not in error.facts:
-            raise damaged(path) from error
+            raise unreadable_part(path) from error
         raise
     except Exception as error:
+        # Who reads files only need not wait for the engine.
+        from heptalog.service.store.duck_faults import let_through
+
+        let_through(error)
         # A value that no store would have written. Its text could quote a hidden card, so only its kind is told.
         problem = type(error).__name__
         raise Corrupt(Code.RECORD_DAMAGED, rule="evidence", problem=problem) from error

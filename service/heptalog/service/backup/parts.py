@@ -100,11 +100,12 @@ def _checkpoints(store: LogStore, *, after: int, size_max: int) -> Iterator[Chec
 def _some_checkpoints(store: LogStore, after: int, size_max: int) -> tuple[Checkpoint, ...]:
     part: list[Checkpoint] = []
     length = 0
-    for checkpoint in store.checkpoints(after=after):
-        if checkpoint.size > size_max or len(part) == ROWS_AT_ONCE or length >= PART_BYTES:
-            break
-        part.append(checkpoint)
-        length += len(checkpoint.note.encode())
+    with closing(store.checkpoints(after=after)) as checkpoints:
+        for checkpoint in checkpoints:
+            if checkpoint.size > size_max or len(part) == ROWS_AT_ONCE or length >= PART_BYTES:
+                break
+            part.append(checkpoint)
+            length += len(checkpoint.note.encode())
     return tuple(part)
 
 
@@ -139,9 +140,10 @@ def _refusals(store: LogStore, *, after: int, count: int) -> Iterator[RefusalsPa
 def _some_refusals(store: LogStore, after: int, limit: int) -> tuple[Refusal, ...]:
     part: list[Refusal] = []
     length = 0
-    for refusal in store.refusals(after=after):
-        part.append(refusal)
-        length += len(refusal.content)
-        if len(part) == min(limit, ROWS_AT_ONCE) or length >= PART_BYTES:
-            break
+    with closing(store.refusals(after=after)) as refusals:
+        for refusal in refusals:
+            part.append(refusal)
+            length += len(refusal.content)
+            if len(part) == min(limit, ROWS_AT_ONCE) or length >= PART_BYTES:
+                break
     return tuple(part)

@@ -1,6 +1,7 @@
 """The checkpoints that a log keeps: the latest, one of a size, and what witnesses add to them."""
 
 from collections.abc import Sequence
+from contextlib import closing
 from threading import RLock
 from typing import Final
 
@@ -54,7 +55,8 @@ class Checkpoints:
         """The one of exactly this size, or None."""
         if size <= 0:
             return None
-        found = next(iter(self._store.checkpoints(after=size - 1)), None)
+        with closing(self._store.checkpoints(after=size - 1)) as checkpoints:
+            found = next(checkpoints, None)
         return found if found is not None and found.size == size else None
 
     def keep(self, note: Note, size: int) -> Checkpoint:

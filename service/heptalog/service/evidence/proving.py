@@ -1,13 +1,11 @@
 """What a log can show of itself: its checkpoints, and the proofs that lead to them. Knows no gRPC."""
 
-from collections.abc import Iterator
-
 from heptalog.replay.errors import Code, Malformed, NotFound, Unavailable
 from heptalog.replay.evidence.merkle import consistency_proof, inclusion_proof, nodes_from_tiles
 from heptalog.service.evidence.checkpoints import Checkpoints
 from heptalog.service.evidence.proofs import Proof
 from heptalog.service.evidence.signing import Signer
-from heptalog.service.store import Checkpoint, LogStore
+from heptalog.service.store import Checkpoint, LogStore, Reading
 
 
 class Prover:
@@ -38,7 +36,7 @@ class Prover:
         """The latest checkpoint, or that of a size. Raises NotFound."""
         return self._checkpoints.demanded(size)
 
-    def checkpoints(self, *, after: int = 0) -> Iterator[Checkpoint]:
+    def checkpoints(self, *, after: int = 0) -> Reading[Checkpoint]:
         """Those of a greater size, ascending."""
         return self._store.checkpoints(after=after)
 

@@ -67,7 +67,7 @@ class Signer:
         """
         with self._checkpoints.lock:
             if self._failure is not None:
-                raise type(self._failure)(self._failure.code, rule=self._failure.rule, **self._failure.facts)
+                raise self._failure.again()
             try:
                 return self._checkpoint()
             except (Unavailable, NotFound):

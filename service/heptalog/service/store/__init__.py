@@ -16,8 +16,8 @@ position, 1, 2, 3 … without gaps, given inside the commit. The promises, each 
 A shared log on another engine keeps the same promises behind the same interface; nothing here names an engine.
 """
 
-from collections.abc import Generator, Iterator, Sequence
-from typing import Protocol, TypeAlias
+from collections.abc import Generator, Sequence
+from typing import Protocol, TypeAlias, TypeVar
 
 from msgspec import Struct
 
@@ -70,8 +70,10 @@ class Stored(Struct, frozen=True, gc=False):
     record: bytes
 
 
-# Records on their way; closing it early lets go of what it holds.
-Records: TypeAlias = Generator[Stored, None, None]
+T = TypeVar("T")
+# What is on its way to a reader, who may close it early: even before its beginning it lets go of the moment it holds.
+Reading: TypeAlias = Generator[T, None, None]
+Records: TypeAlias = Reading[Stored]
 
 
 class Refusal(Struct, frozen=True):
@@ -102,13 +104,12 @@ class Checkpoint(Struct, frozen=True):
 
 
 class GameEntry(Struct, frozen=True):
-    """One game as a list shows it. `number` orders games by creation and grows with time.
+    """One game as a list shows it.
 
     Where its first record cannot be read here, because it is newer or damaged, the options in `started` are `Options`
     of no game, and the rest is what the store keeps beside the record.
     """
 
-    number: int
     game_id: str
     ruleset: str
     rules_version: int
@@ -116,6 +117,12 @@ class GameEntry(Struct, frozen=True):
     created_at: int  # nanoseconds since 1970 UTC
     status: Status
     head: Head
+
+
+class NumberedGame(GameEntry, frozen=True):
+    """The same in its store, where its number orders it by creation, and grows with time."""
+
+    number: int
 
 
 class GameFilter(Struct, frozen=True):
@@ -160,7 +167,7 @@ class LogStore(Protocol):
         """The head of a game, or None where there is no such game."""
         ...
 
-    def heads(self) -> Iterator[tuple[str, Head]]:
+    def heads(self) -> Reading[tuple[str, Head]]:
         """Every game's id and head, in the order of creation."""
         ...
 
@@ -188,15 +195,15 @@ class LogStore(Protocol):
         """All games' records by position from `start` on (absent: the beginning, or the end backwards); 0 is all."""
         ...
 
-    def game(self, game_id: str) -> GameEntry | None:
+    def game(self, game_id: str) -> NumberedGame | None:
         """One game as a list shows it."""
         ...
 
-    def games(self, wanted: GameFilter, *, after: int = 0, limit: int = 100) -> list[GameEntry]:
+    def games(self, wanted: GameFilter, *, after: int = 0, limit: int = 100) -> list[NumberedGame]:
         """The games that fit, in the order of creation, those with a greater number than `after`."""
         ...
 
-    def endings(self, game_id: str) -> Iterator[Ending]:
+    def endings(self, game_id: str) -> Reading[Ending]:
         """Every change of a game's status, in sequence."""
         ...
 
@@ -204,7 +211,7 @@ class LogStore(Protocol):
         """The same of several games; one that is not there, or that goes on, has none."""
         ...
 
-    def refusals(self, game_id: str = "", *, after: int = 0) -> Iterator[Refusal]:
+    def refusals(self, game_id: str = "", *, after: int = 0) -> Reading[Refusal]:
         """What was refused, oldest first, without the first `after` of them; of one game, or of all."""
         ...
 
@@ -228,7 +235,7 @@ class LogStore(Protocol):
         """Keep it durably. A later note of the same size takes the place of an earlier one for who reads."""
         ...
 
-    def checkpoints(self, *, after: int = 0) -> Iterator[Checkpoint]:
+    def checkpoints(self, *, after: int = 0) -> Reading[Checkpoint]:
         """The checkpoints of a greater size than `after`, ascending, one of each size.
 
         Not those that hold no longer, because events were lost and somebody let the log go on without them.

@@ -36,6 +36,12 @@ from heptalog.service.store.space import Reserve, Space, reserve_of, space_at
 from heptalog.service.store.void import void
 
 _INCIDENTS = "SELECT epoch_us(accepted_at), finding FROM log.incidents ORDER BY accepted_at LIMIT ?"
+_TABLES = "SELECT table_name FROM duckdb_tables() WHERE schema_name = 'log'"
+# Every column of every row is asked for, so that the engine reads every block, and holds it against its checksum.
+_EVERYTHING = {
+    table: f"SELECT bit_xor(hash(COLUMNS(*))) FROM log.{table}"  # noqa: S608  # made of constants
+    for table in ("games", "endings", "events", "refusals", "tree", "checkpoints", "incidents", "migrations")
+}
 INCIDENTS_MAX = 1000
 # What can be let go on: the events are whole as they are.
 ACCEPTABLE = frozenset(
@@ -122,7 +128,8 @@ def accept(database: Path, diagnosis: Diagnosis, clock: Callable[[], int]) -> Tr
         tree = load(_asking(connection), position, has_nodes=False)
         head = None if diagnosis.head is None else diagnosis.head.tree
         gone = void(_asking(connection), tree, checkpoint_path(path))
-        finding = "; ".join(map(_in_short, diagnosis.problems))
+        # The head record and the checkpoint may both tell of one loss.
+        finding = "; ".join(dict.fromkeys(map(_in_short, diagnosis.problems)))
         connection.execute("BEGIN")
         connection.execute("DELETE FROM log.tree")
         if nodes := tree.waiting:
@@ -162,11 +169,26 @@ def _looked_into(
             kept = [promise for promise in wanted if promise.tree.size <= position]
             tree, found = _compared(ask, position, kept, has_nodes=schema >= EVIDENCE_VERSION)
             problems += found
+            problems += _unreadable(ask, path)
             rows = ask(_INCIDENTS, [INCIDENTS_MAX]) if schema >= EVIDENCE_VERSION else []
             return schema, tree, tuple(Incident(time * 1000, finding) for time, finding in rows)
     except HeptalogError as error:
         problems.append(in_doubt(path, error))
         return schema, None, ()
+
+
+def _unreadable(ask: Ask, path: Path) -> Iterator[HeptalogError]:
+    """The tables of which the engine cannot read every block."""
+    there = {name for (name,) in ask(_TABLES, [])}
+    for table, statement in _EVERYTHING.items():
+        if table not in there:
+            continue  # what a log must have, and of which form, is for an audit
+        try:
+            ask(statement, [])
+        except duckdb.Error as error:
+            fault = meaning(error, path, is_open=True)
+            fault.facts.update(problem="a part of it cannot be read", table=f"log.{table}")
+            yield fault
 
 
 def _compared(

@@ -24,6 +24,8 @@ _OPEN_HERE: Final = ("Unique file handle conflict",)
 _FOREIGN: Final = ("is not a valid DuckDB database file", "WAL does not match")
 _TRUNCATED: Final = ("Could not read enough bytes",)
 _NEWER: Final = ("was created with a newer version of DuckDB",)
+# What it makes of a Ctrl-C that meets one of its queries.
+_INTERRUPTED: Final = "Query interrupted"
 _DAMAGED: Final = ("Corrupt database file", "Corrupt WAL file", "Failure while replaying WAL")
 
 
@@ -61,6 +63,26 @@ def why_unwritten(error: duckdb.Error | OSError) -> str:
     if _is_full(error):
         return NO_SPACE
     return (error.strerror if isinstance(error, OSError) else None) or type(error).__name__
+
+
+def is_interrupt(error: BaseException) -> bool:
+    """Whether somebody has interrupted what was asked: that says nothing of what it was asked of."""
+    if isinstance(error, KeyboardInterrupt | duckdb.InterruptException):
+        return True
+    return isinstance(error, RuntimeError) and str(error) == _INTERRUPTED
+
+
+def let_through(error: BaseException) -> None:
+    """Raise KeyboardInterrupt where an error is an interrupt: said first by whoever makes a finding of any error."""
+    if is_interrupt(error):
+        raise KeyboardInterrupt from error
+
+
+def why_broken(cause: BaseException) -> str:
+    """Why a store can do no work any more, for a person; never a text that can quote values."""
+    if isinstance(cause, HeptalogError):
+        return str(cause.code)
+    return why_unwritten(cause) if isinstance(cause, duckdb.Error | OSError) else type(cause).__name__
 
 
 def is_fatal(error: duckdb.Error) -> bool:

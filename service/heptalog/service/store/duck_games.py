@@ -10,7 +10,7 @@ from typing import Any, Final, TypeAlias
 from heptalog.replay.codec import decode, hash_in
 from heptalog.replay.errors import Code, Corrupt, HeptalogError
 from heptalog.replay.events import GameStarted, Options, Player, Tag
-from heptalog.service.store import GameEntry, GameFilter, Head, Status
+from heptalog.service.store import GameFilter, Head, NumberedGame, Status
 
 Row: TypeAlias = tuple[Any, ...]
 # The answer to a question, whole.
@@ -84,13 +84,13 @@ def numbers(ask: Ask, game_ids: list[str]) -> dict[str, int]:
     return found
 
 
-def game(ask: Ask, game_id: str) -> GameEntry | None:
+def game(ask: Ask, game_id: str) -> NumberedGame | None:
     """One game as a list shows it."""
     entries = _entries(ask, ask(_ONE, [game_id]))
     return entries[0] if entries else None
 
 
-def games(ask: Ask, wanted: GameFilter, *, after: int, limit: int) -> list[GameEntry]:
+def games(ask: Ask, wanted: GameFilter, *, after: int, limit: int) -> list[NumberedGame]:
     """The games that fit, in the order of creation."""
     parameters: dict[str, object] = {
         "after": after,
@@ -131,7 +131,7 @@ def status_of(text: str) -> Status:
         raise Corrupt(Code.RECORD_DAMAGED, rule="evidence", problem="a status that there is not") from None
 
 
-def _entries(ask: Ask, rows: list[Row]) -> list[GameEntry]:
+def _entries(ask: Ask, rows: list[Row]) -> list[NumberedGame]:
     if not rows:
         return []
     numbers = [row[0] for row in rows]
@@ -140,11 +140,11 @@ def _entries(ask: Ask, rows: list[Row]) -> list[GameEntry]:
     return [_entry(row, statuses.get(row[0], Status.RUNNING.value), heads[row[0]]) for row in rows]
 
 
-def _entry(row: Row, status: str, head: Head) -> GameEntry:
+def _entry(row: Row, status: str, head: Head) -> NumberedGame:
     number, game_id, ruleset, rules_version, record, *columns, microseconds, nanoseconds = row
     created_at = microseconds * 1000 + nanoseconds
     started = _started(record) or _started_by(rules_version, *columns)
-    return GameEntry(number, game_id, ruleset, rules_version, started, created_at, status_of(status), head)
+    return NumberedGame(game_id, ruleset, rules_version, started, created_at, status_of(status), head, number)
 
 
 def _started(record: bytes) -> GameStarted | None:

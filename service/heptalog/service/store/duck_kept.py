@@ -76,6 +76,7 @@ _GAMES: Final = """
         AND ($numbers::BIGINT[] IS NULL OR list_contains($numbers::BIGINT[], game_number))
     ORDER BY game_number, rowid
 """
+_NAMES: Final = "SELECT game_id FROM log.games WHERE game_id IS NOT NULL ORDER BY game_number, rowid"
 _NUMBER: Final = "SELECT game_number FROM log.games WHERE game_id = ?"
 _NUMBERS: Final = "SELECT game_number FROM log.games WHERE game_id IN (SELECT unnest(?::VARCHAR[]))"
 _GAMES_WITHOUT_NUMBER: Final = "SELECT game_id FROM log.games WHERE game_number IS NULL ORDER BY game_id LIMIT ?"
@@ -268,6 +269,10 @@ class Kept:
         """The rows of the games with numbers from `low` to `high` in the list of games; only of those given, if any."""
         asked = {"low": low, "high": high, "numbers": numbers}
         return [KeptGame(row[0], row[1:]) for row in self._rows(_GAMES, asked)]
+
+    def names(self) -> list[str]:
+        """The names of all games, by their numbers; nothing else is read of them."""
+        return [name for (name,) in self._rows(_NAMES)]
 
     def endings(self, low: int, high: int, numbers: Sequence[int] | None = None) -> list[KeptEnding]:
         """The endings of these games; only of those with these numbers, if any are given."""

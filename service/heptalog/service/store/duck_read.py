@@ -5,16 +5,16 @@ another, so every question holds its lock, and no result is left half read: what
 question in the same moment.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import suppress
-from functools import cached_property
+from functools import cached_property, wraps
 from threading import Lock
-from typing import Any, Final, TypeAlias
+from typing import Any, Concatenate, Final, ParamSpec, TypeAlias, TypeVar, cast
 
 import duckdb
 
 from heptalog.replay.errors import Code, Corrupt, Unavailable
-from heptalog.service.store import Checkpoint, Ending, GameEntry, GameFilter, Head, Records, Refusal, Stored
+from heptalog.service.store import Checkpoint, Ending, GameFilter, Head, NumberedGame, Reading, Records, Refusal, Stored
 from heptalog.service.store.duck_games import SMALLEST_LIMIT, Row, game, games, heads_of, numbers, status_of
 from heptalog.service.store.migrate import USE
 
@@ -28,6 +28,8 @@ GAMES_AT_ONCE: Final = 64
 # A checkpoint has up to a few KB of signatures.
 CHECKPOINTS_AT_ONCE: Final = 256
 
+P = ParamSpec("P")
+T = TypeVar("T")
 Translate: TypeAlias = Callable[[duckdb.Error], Exception]
 
 _MOMENT: Final = "FROM log.migrations LIMIT 0"
@@ -66,7 +68,7 @@ _REFUSALS: Final = """
         rule, content
     FROM log.refusals
     WHERE refusal_number > $after AND ($game_id = '' OR game_id = $game_id)
-    ORDER BY refusal_number LIMIT $limit
+    ORDER BY refusal_number LIMIT $limit OFFSET $offset
 """
 # An incident has a size too, so every column says whose it is.
 _CHECKPOINTS: Final = """
@@ -78,6 +80,28 @@ _CHECKPOINTS: Final = """
     GROUP BY kept.size ORDER BY kept.size LIMIT ?
 """
 _VOID_NAMES: Final = "SELECT DISTINCT unnest(void_names) FROM log.incidents"
+
+
+def _letting_go(
+    read: "Callable[Concatenate[Snapshot, P], Reading[T]]",
+) -> "Callable[Concatenate[Snapshot, P], Reading[T]]":
+    """A reading that closes its snapshot once it is over or closed."""
+
+    def held(snapshot: "Snapshot", reading: Reading[T]) -> Generator[T | None, None, None]:
+        try:
+            yield None
+            yield from reading
+        finally:
+            snapshot.close()
+
+    @wraps(read)
+    def begun(snapshot: "Snapshot", /, *args: P.args, **kwargs: P.kwargs) -> Reading[T]:
+        reading = held(snapshot, read(snapshot, *args, **kwargs))
+        # Of a generator that was never begun nothing would be done when it is closed.
+        next(reading)
+        return cast(Reading[T], reading)
+
+    return begun
 
 
 class Snapshot:
@@ -149,37 +173,33 @@ class Snapshot:
         """The heads of these games, which are there."""
         return heads_of(self.rows, game_numbers)
 
-    def game(self, game_id: str) -> GameEntry | None:
+    def game(self, game_id: str) -> NumberedGame | None:
         """One game as a list shows it."""
         return game(self.rows, game_id)
 
-    def games(self, wanted: GameFilter, *, after: int, limit: int) -> list[GameEntry]:
+    def games(self, wanted: GameFilter, *, after: int, limit: int) -> list[NumberedGame]:
         """The games that fit."""
         return games(self.rows, wanted, after=after, limit=limit)
 
-    # Iterators; each closes the snapshot when it is exhausted or closed.
+    # Readings; each closes the snapshot when it is exhausted or closed.
 
+    @_letting_go
     def read_all(self, *, start: int | None, limit: int, is_backwards: bool) -> Records:
         """All games' records by position."""
         names: dict[int, str] = {}
-        try:
-            for low, high in _pieces(start, limit, first=1, last=self.position, is_backwards=is_backwards):
-                positions, numbers, sequences, found = self.columns(_ALL, [low, high], is_backwards=is_backwards)
-                _check_whole(positions, low, high, is_backwards=is_backwards)
-                self._name(names, set(numbers))
-                yield from map(Stored, positions, map(names.__getitem__, numbers), sequences, map(bytes, found))
-        finally:
-            self.close()
+        for low, high in _pieces(start, limit, first=1, last=self.position, is_backwards=is_backwards):
+            positions, numbers, sequences, found = self.columns(_ALL, [low, high], is_backwards=is_backwards)
+            _check_whole(positions, low, high, is_backwards=is_backwards)
+            self._name(names, set(numbers))
+            yield from map(Stored, positions, map(names.__getitem__, numbers), sequences, map(bytes, found))
 
+    @_letting_go
     def read_game(self, game_id: str, number: int, *, start: int | None, limit: int, is_backwards: bool) -> Records:
         """One game's records by sequence."""
-        try:
-            pieces = self._backwards(number, start, limit) if is_backwards else self._forwards(number, start, limit)
-            for rows in pieces:
-                for position, sequence, record in rows:
-                    yield Stored(position, game_id, sequence, record)
-        finally:
-            self.close()
+        pieces = self._backwards(number, start, limit) if is_backwards else self._forwards(number, start, limit)
+        for rows in pieces:
+            for position, sequence, record in rows:
+                yield Stored(position, game_id, sequence, record)
 
     def _forwards(self, number: int, start: int | None, limit: int) -> Iterator[list[Row]]:
         """A game's rows from a sequence on. What is there is told by what is found, so most games take one question."""
@@ -205,18 +225,16 @@ class Snapshot:
             _check_whole([row[1] for row in rows], low, high, is_backwards=True)
             yield rows
 
+    @_letting_go
     def read_games(self, game_ids: Sequence[str]) -> Records:
         """The records of several games, one after the other; a few at a time, so that little is held."""
-        try:
-            for at in range(0, len(game_ids), GAMES_AT_ONCE):
-                some = game_ids[at : at + GAMES_AT_ONCE]
-                numbers = self.numbers(list(dict.fromkeys(some)))
-                games = self._whole(list(numbers.values()))
-                for game_id in some:
-                    for position, sequence, record in games.get(numbers.get(game_id, 0), ()):
-                        yield Stored(position, game_id, sequence, record)
-        finally:
-            self.close()
+        for at in range(0, len(game_ids), GAMES_AT_ONCE):
+            some = game_ids[at : at + GAMES_AT_ONCE]
+            numbers = self.numbers(list(dict.fromkeys(some)))
+            games = self._whole(list(numbers.values()))
+            for game_id in some:
+                for position, sequence, record in games.get(numbers.get(game_id, 0), ()):
+                    yield Stored(position, game_id, sequence, record)
 
     def _whole(self, numbers: list[int]) -> dict[int, list[Row]]:
         games: dict[int, list[Row]] = {}
@@ -227,26 +245,22 @@ class Snapshot:
             _check_whole([row[1] for row in rows], 0, rows[-1][1])
         return games
 
-    def heads(self) -> Iterator[tuple[str, Head]]:
+    @_letting_go
+    def heads(self) -> Reading[tuple[str, Head]]:
         """Every game's id and head."""
         after = 0
-        try:
-            while games := self.rows(_HEADS, [after, PIECE_MAX]):
-                heads = self.heads_of([number for number, _ in games])
-                for number, game_id in games:
-                    yield game_id, heads[number]
-                after = games[-1][0]
-        finally:
-            self.close()
+        while games := self.rows(_HEADS, [after, PIECE_MAX]):
+            heads = self.heads_of([number for number, _ in games])
+            for number, game_id in games:
+                yield game_id, heads[number]
+            after = games[-1][0]
 
-    def endings(self, game_id: str) -> Iterator[Ending]:
+    @_letting_go
+    def endings(self, game_id: str) -> Reading[Ending]:
         """Every change of a game's status."""
-        try:
-            number = self.numbers([game_id]).get(game_id)
-            for sequence, status, scores, winners in self.rows(_ENDINGS, [number]):
-                yield Ending(sequence, status_of(status), tuple(scores), tuple(winners))
-        finally:
-            self.close()
+        number = self.numbers([game_id]).get(game_id)
+        for sequence, status, scores, winners in self.rows(_ENDINGS, [number]):
+            yield Ending(sequence, status_of(status), tuple(scores), tuple(winners))
 
     def endings_of(self, game_ids: Sequence[str]) -> dict[str, tuple[Ending, ...]]:
         """Every change of the status of several games."""
@@ -256,29 +270,28 @@ class Snapshot:
             found.setdefault(number, []).append(Ending(sequence, status_of(status), tuple(scores), tuple(winners)))
         return {game_id: tuple(found.get(numbers.get(game_id, 0), ())) for game_id in game_ids}
 
-    def checkpoints(self, after: int) -> Iterator[Checkpoint]:
+    @_letting_go
+    def checkpoints(self, after: int) -> Reading[Checkpoint]:
         """The checkpoints of a greater size, the last note of each."""
-        try:
-            while rows := self.rows(_CHECKPOINTS, [after, CHECKPOINTS_AT_ONCE]):
-                for size, note in rows:
-                    yield Checkpoint(size, note)
-                after = rows[-1][0]
-        finally:
-            self.close()
+        while rows := self.rows(_CHECKPOINTS, [after, CHECKPOINTS_AT_ONCE]):
+            for size, note in rows:
+                yield Checkpoint(size, note)
+            after = rows[-1][0]
 
     def void_names(self) -> frozenset[str]:
         """The names under which checkpoints were signed that hold no longer."""
         return frozenset(name for (name,) in self.rows(_VOID_NAMES))
 
-    def refusals(self, game_id: str, after: int) -> Iterator[Refusal]:
-        """What was refused, after so many refusals of any game."""
-        try:
-            while rows := self.rows(_REFUSALS, {"after": after, "game_id": game_id, "limit": PIECE_MAX}):
-                for _, refused_game, sequence, microseconds, nanoseconds, *rest in rows:
-                    yield Refusal(refused_game, sequence, microseconds * 1000 + nanoseconds, *rest)
-                after = rows[-1][0]
-        finally:
-            self.close()
+    @_letting_go
+    def refusals(self, game_id: str, skipped: int) -> Reading[Refusal]:
+        """What was refused, of one game or of all, without the first so many."""
+        # Those of all games are numbered without gaps, those of one are counted.
+        after, offset = (0, skipped) if game_id else (skipped, 0)
+        asked = {"game_id": game_id, "limit": PIECE_MAX}
+        while rows := self.rows(_REFUSALS, {**asked, "after": after, "offset": offset}):
+            for _, refused_game, sequence, microseconds, nanoseconds, *rest in rows:
+                yield Refusal(refused_game, sequence, microseconds * 1000 + nanoseconds, *rest)
+            after, offset = rows[-1][0], 0
 
     def _name(self, names: dict[int, str], numbers: set[int]) -> None:
         if len(names) > NAMES_MAX:

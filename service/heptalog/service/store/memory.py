@@ -1,7 +1,8 @@
 """A store that forgets: all promises but the one about the disk, in the plainest words; the model of the others."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from threading import Lock
+from typing import TypeVar
 
 from msgspec import Struct, field
 
@@ -13,9 +14,10 @@ from heptalog.service.store import (
     Checkpoint,
     Ending,
     Entry,
-    GameEntry,
     GameFilter,
     Head,
+    NumberedGame,
+    Reading,
     Records,
     Refusal,
     Status,
@@ -30,6 +32,8 @@ from heptalog.service.store.batches import (
     rules_version_of,
     ruleset_of,
 )
+
+T = TypeVar("T")
 
 
 class _Game(Struct):
@@ -90,10 +94,10 @@ class MemoryStore:
             game = self._games.get(game_id)
             return game.head if game else None
 
-    def heads(self) -> Iterator[tuple[str, Head]]:
+    def heads(self) -> Reading[tuple[str, Head]]:
         with self._lock:
             self._check_open()
-            return iter([(game_id, game.head) for game_id, game in self._games.items()])
+            return _each([(game_id, game.head) for game_id, game in self._games.items()])
 
     def position(self) -> int:
         with self._lock:
@@ -114,7 +118,7 @@ class MemoryStore:
             self._check_open()
             games = [self._games[game_id] for game_id in game_ids if game_id in self._games]
             records = [stored for game in games for stored in game.records]
-        return _records(records)
+        return _each(records)
 
     def read_all(self, *, start: int | None = None, limit: int = 0, is_backwards: bool = False) -> Records:
         with self._lock:
@@ -122,32 +126,35 @@ class MemoryStore:
             records = list(self._log)
         return _span(records, None if start is None else start - 1, limit=limit, is_backwards=is_backwards)
 
-    def game(self, game_id: str) -> GameEntry | None:
+    def game(self, game_id: str) -> NumberedGame | None:
         with self._lock:
             self._check_open()
             game = self._games.get(game_id)
             return _entry(game) if game else None
 
-    def games(self, wanted: GameFilter, *, after: int = 0, limit: int = 100) -> list[GameEntry]:
+    def games(self, wanted: GameFilter, *, after: int = 0, limit: int = 100) -> list[NumberedGame]:
         with self._lock:
             self._check_open()
             entries = [_entry(game) for game in self._games.values() if game.number > after]
         fitting = [entry for entry in entries if wanted.fits(entry)]
         return fitting[:limit] if limit else fitting
 
-    def endings(self, game_id: str) -> Iterator[Ending]:
+    def endings(self, game_id: str) -> Reading[Ending]:
         with self._lock:
             self._check_open()
             game = self._games.get(game_id)
-            return iter(list(game.endings) if game else [])
+            return _each(list(game.endings) if game else [])
 
     def endings_of(self, game_ids: Sequence[str]) -> dict[str, tuple[Ending, ...]]:
-        return {game_id: tuple(self.endings(game_id)) for game_id in game_ids}
-
-    def refusals(self, game_id: str = "", *, after: int = 0) -> Iterator[Refusal]:
         with self._lock:
             self._check_open()
-            return iter([refusal for refusal in self._refusals if game_id in ("", refusal.game_id)][after:])
+            games = {game_id: self._games.get(game_id) for game_id in game_ids}
+            return {game_id: tuple(game.endings) if game else () for game_id, game in games.items()}
+
+    def refusals(self, game_id: str = "", *, after: int = 0) -> Reading[Refusal]:
+        with self._lock:
+            self._check_open()
+            return _each([refusal for refusal in self._refusals if game_id in ("", refusal.game_id)][after:])
 
     def refusal_count(self) -> int:
         with self._lock:
@@ -172,15 +179,18 @@ class MemoryStore:
         head = self.tree_head()
         check_checkpoint(checkpoint, head, nodes_from_tiles(self.tile, size=head.size))
         with self._lock:
+            self._check_open()
             self._checkpoints[checkpoint.size] = checkpoint
 
-    def checkpoints(self, *, after: int = 0) -> Iterator[Checkpoint]:
+    def checkpoints(self, *, after: int = 0) -> Reading[Checkpoint]:
         with self._lock:
             self._check_open()
-            return iter([self._checkpoints[size] for size in sorted(self._checkpoints) if size > after])
+            return _each([self._checkpoints[size] for size in sorted(self._checkpoints) if size > after])
 
     def void_names(self) -> frozenset[str]:
-        return frozenset()
+        with self._lock:
+            self._check_open()
+            return frozenset()
 
     def rest(self) -> None:
         pass
@@ -207,18 +217,17 @@ def _span(records: list[Stored], start: int | None, *, limit: int, is_backwards:
         span = records[::-1] if start is None else records[: max(start + 1, 0)][::-1]
     else:
         span = records[max(start or 0, 0) :]
-    return _records(span[:limit] if limit else span)
+    return _each(span[:limit] if limit else span)
 
 
-def _records(span: list[Stored]) -> Records:
-    yield from span
+def _each(items: Iterable[T]) -> Reading[T]:
+    yield from items
 
 
-def _entry(game: _Game) -> GameEntry:
+def _entry(game: _Game) -> NumberedGame:
     started = game.first.event.body
     assert isinstance(started, GameStarted), "a game starts once, and first"
-    return GameEntry(
-        game.number,
+    return NumberedGame(
         game.first.event.game_id,
         ruleset_of(started),
         rules_version_of(started),
@@ -226,4 +235,5 @@ def _entry(game: _Game) -> GameEntry:
         game.first.event.recorded_at,
         game.endings[-1].status if game.endings else Status.RUNNING,
         game.head,
+        game.number,
     )

@@ -144,7 +144,7 @@ class Feed:
             case ReadAll(start=start, limit=limit):
                 head = self._store.position()
                 if recent := self._recent.read(start, min(start + limit - 1, head) if limit else head):
-                    return _in_pieces(iter(recent), Records, "record")
+                    return _in_pieces((record for record in recent), Records, "record")
                 return _in_pieces(_records(self._store.read_all(start=start, limit=limit)), Records, "record")
             case ReadGames(game_ids=game_ids):
                 return _in_pieces(_records(self._store.read_games(game_ids)), Records, "record")
@@ -156,14 +156,14 @@ class Feed:
                 return iter([End(self._store.position(), self._store.refusal_count())])
 
 
-def _records(stored: Generator[Stored, None, None]) -> Iterator[Record]:
+def _records(stored: Generator[Stored, None, None]) -> Generator[Record, None, None]:
     with closing(stored):
         for one in stored:
             yield Record(one.position, one.game_id, one.sequence, one.record)
 
 
-def _in_pieces(items: Iterator[Any], form: Any, weighed: str) -> Iterator[Answer]:
-    """What an iterator gives, some at a time; only the last piece may be empty."""
+def _in_pieces(items: Generator[Any, None, None], form: Any, weighed: str) -> Iterator[Answer]:
+    """What is read, some at a time; only the last piece may be empty."""
     try:
         is_last = False
         while not is_last:
@@ -177,10 +177,7 @@ def _in_pieces(items: Iterator[Any], form: Any, weighed: str) -> Iterator[Answer
             is_last = len(piece) < _RECORDS_AT_ONCE and size < _BYTES_AT_ONCE
             yield form(piece, is_last)
     finally:
-        # The store holds a moment for whoever reads it.
-        close = getattr(items, "close", None)
-        if close is not None:
-            close()
+        items.close()
 
 
 def _private_folder() -> Path:
