@@ -1,5 +1,6 @@
 """AuditService: checkpoints, proofs and cosignatures through a real server, with a key and without one."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
 from threading import Event
 from typing import Any, TypeVar
@@ -14,13 +15,16 @@ from heptalog.replay.evidence.checkpoints import checkpoint_in, open_checkpoint
 from heptalog.replay.evidence.merkle import check_consistency, check_inclusion, leaf_hash
 from heptalog.replay.evidence.notes import Note, format_note, parse_note
 from heptalog.replay.rules import PUBLIC
+from heptalog.service import audit
+from heptalog.service.appends import Append
 from heptalog.service.client import AsyncClient, Checkpoint, Proof
 from heptalog.service.config import Settings
 from heptalog.service.evidence.keys import Keyring, verify
 from heptalog.service.store import LogStore, Stored
 from heptalog.service.store.memory import MemoryStore
+from heptalog.v1 import audit_pb2
 from tests.evidence.given import LOG, NEXT, WITNESS
-from tests.service.asking import new_game
+from tests.service.asking import new_game, remark
 from tests.support.serving import WAIT_SECONDS, Service
 
 T = TypeVar("T")
@@ -236,6 +240,32 @@ def test_the_other_client_asks_the_same(signer: Service) -> None:
 
     assert signer.asynchronous(ask) == expected
     assert isinstance(expected[5], Proof)
+
+
+def test_who_lists_checkpoints_slowly_holds_no_moment(signer: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each message is read by itself: what is signed meanwhile comes too."""
+    monkeypatch.setattr(audit, "_CHECKPOINTS_A_MESSAGE", 1)
+    client = signer.client()
+    sizes: list[int] = []
+
+    async def slowly() -> None:
+        context: Any = None  # asked only where something fails
+        app = signer.app
+        servicer = audit.AuditServicer(app.store, app.prover, app.readers, app.signing)
+        listing = servicer.ListCheckpoints(audit_pb2.ListCheckpointsRequest(), context)
+        async for response in listing:
+            sizes.extend(checkpoint.size for checkpoint in response.checkpoints)
+            if sizes == [1]:
+                await asyncio.to_thread(grow)
+
+    def grow() -> None:
+        client.append(Append("game", 0, (remark("a"),)))
+        client.checkpoint(is_fresh=True)
+
+    new_game(client)
+    client.checkpoint(is_fresh=True)
+    signer.run(slowly())
+    assert sizes == [1, 2]
 
 
 async def listed(items: AsyncIterator[T]) -> list[T]:

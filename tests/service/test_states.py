@@ -118,7 +118,7 @@ def test_a_sequence_beyond_the_head_is_out_of_range(each_service: Service) -> No
         assert beyond.value.code is Code.POSITION_AFTER_HEAD
         assert beyond.value.facts["head"] == 2
     # What is not at hand in memory is read from the log, and is the same.
-    each_service.app.queries._live.forget("game")
+    each_service.app.positions._live.forget("game")
     with pytest.raises(NotFound):
         client.state("game", sequence=3)
     assert [client.state("game", sequence=at).standing.sequence for at in range(3)] == [0, 1, 2]

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from heptalog.replay.errors import HeptalogError, NotFound
 from heptalog.replay.evidence.notes import VerifierKey
 from heptalog.service.answering import Readers
-from heptalog.service.config import Settings, Surroundings
+from heptalog.service.config import READER_THREADS, Settings, Surroundings
 from heptalog.service.evidence.checkpoints import Checkpoints
 from heptalog.service.evidence.keys import Keyring
 from heptalog.service.evidence.proving import Prover
 from heptalog.service.evidence.signing import Signer
 from heptalog.service.handler import Handler
 from heptalog.service.live import LiveGames
-from heptalog.service.queries import Queries
+from heptalog.service.positions import Positions
 from heptalog.service.store import LogStore
 from heptalog.service.tables.tables import Tables
 from heptalog.service.writer import Writer
@@ -40,10 +40,10 @@ class App:
         self.prover = Prover(store, self.checkpoints, self.signer)
         handler = Handler(store, live, self.surroundings)
         self.store = store
-        self.queries = Queries(store, live)
+        self.positions = Positions(store, live)
         self.tables = Tables(store, settings) if settings.queries_max else None
         self.writer = Writer(store, live, handler, settings, None if self.tables is None else self.tables.committed)
-        self.readers = Readers(settings.reader_threads)
+        self.readers = Readers(READER_THREADS)
         # Signing reads much back and is done one at a time: who waits for it must not keep the others from reading.
         self.signing = Readers(1)
         self.writer.start()
@@ -78,3 +78,5 @@ class App:
             pass  # nothing was recorded
         except HeptalogError as error:
             _log.error("no last checkpoint was signed: %s", error)
+        except Exception:  # noqa: BLE001  # as above
+            _log.exception("no last checkpoint was signed")

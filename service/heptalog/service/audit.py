@@ -1,16 +1,18 @@
 """AuditService: what proves the log to who does not trust the server. Each call decodes, asks, encodes."""
 
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator
+from contextlib import closing
+from functools import partial
 from itertools import islice
 from typing import Final
 
 from heptalog.replay.errors import Code, Malformed
 from heptalog.replay.rules import ARBITER
-from heptalog.service.answering import Context, answers, streams
-from heptalog.service.app import App
+from heptalog.service.answering import Context, Readers, answers, streams
 from heptalog.service.bundling import bundle_of, in_pieces, latest_covering
 from heptalog.service.config import STREAMED_BYTES
-from heptalog.service.store import Checkpoint
+from heptalog.service.evidence.proving import Prover
+from heptalog.service.store import Checkpoint, LogStore
 from heptalog.service.wire import checkpoint_message, viewer_of
 from heptalog.v1 import audit_pb2, audit_pb2_grpc
 
@@ -20,12 +22,12 @@ _CHECKPOINTS_A_MESSAGE: Final = 1000
 class AuditServicer(audit_pb2_grpc.AuditServiceServicer):
     """Gives checkpoints and proofs, and keeps what witnesses sign."""
 
-    def __init__(self, app: App) -> None:
-        self._store = app.store
-        self._prover = app.prover
-        self._readers = app.readers
-        self._signing = app.signing
-        self._covering = latest_covering(app.prover)
+    def __init__(self, store: LogStore, prover: Prover, readers: Readers, signing: Readers) -> None:
+        self._store = store
+        self._prover = prover
+        self._readers = readers
+        self._signing = signing
+        self._covering = latest_covering(prover)
 
     @answers
     async def GetCheckpoint(
@@ -45,9 +47,11 @@ class AuditServicer(audit_pb2_grpc.AuditServiceServicer):
     async def ListCheckpoints(
         self, request: audit_pb2.ListCheckpointsRequest, context: Context
     ) -> AsyncGenerator[audit_pb2.ListCheckpointsResponse, None]:
-        checkpoints = await self._readers.run(lambda: self._prover.checkpoints(after=request.after_size))
-        while batch := await self._readers.run(lambda: _next_batch(checkpoints)):
-            yield audit_pb2.ListCheckpointsResponse(checkpoints=batch)
+        # Each message is a reading of its own: whoever takes them slowly holds no moment of the store.
+        after = request.after_size
+        while some := await self._readers.run(partial(_some_checkpoints, self._prover, after)):
+            yield audit_pb2.ListCheckpointsResponse(checkpoints=map(checkpoint_message, some))
+            after = some[-1].size
 
     @answers
     async def GetInclusionProof(
@@ -90,13 +94,14 @@ class AuditServicer(audit_pb2_grpc.AuditServiceServicer):
             yield audit_pb2.ExportBundleResponse(data=piece)
 
 
-def _next_batch(checkpoints: Iterator[Checkpoint]) -> list[audit_pb2.Checkpoint]:
-    """The next message's worth of checkpoints, bounded in number and in bytes; empty at the end."""
-    batch: list[audit_pb2.Checkpoint] = []
-    size = 0
-    for checkpoint in islice(checkpoints, _CHECKPOINTS_A_MESSAGE):
-        batch.append(checkpoint_message(checkpoint))
-        size += len(checkpoint.note.encode())
-        if size >= STREAMED_BYTES:
-            break
-    return batch
+def _some_checkpoints(prover: Prover, after: int) -> list[Checkpoint]:
+    """A message's worth of those of a greater size, bounded in number and in bytes; empty at the end."""
+    some: list[Checkpoint] = []
+    length = 0
+    with closing(prover.checkpoints(after=after)) as checkpoints:
+        for checkpoint in islice(checkpoints, _CHECKPOINTS_A_MESSAGE):
+            some.append(checkpoint)
+            length += len(checkpoint.note.encode())
+            if length >= STREAMED_BYTES:
+                break
+    return some

@@ -18,7 +18,7 @@ from heptalog.service.appending.appender import Appender
 from heptalog.service.appends import Append
 from heptalog.service.config import MESSAGE_SIZE_MAX
 from heptalog.service.pages import page_size, place_of, token_for
-from heptalog.service.queries import Position, Queries
+from heptalog.service.positions import Position, Positions
 from heptalog.service.store import NO_GAME, GameEntry, Head, LogStore
 from heptalog.service.wire import (
     created_message,
@@ -38,12 +38,12 @@ class GamesServicer(games_pb2_grpc.GamesServiceServicer):
     """Opens games through the one writer, and answers how they stand."""
 
     def __init__(
-        self, appender: Appender, store: LogStore, queries: Queries, readers: Readers, new_id: Callable[[], str]
+        self, appender: Appender, store: LogStore, positions: Positions, readers: Readers, new_id: Callable[[], str]
     ) -> None:
         self._new_id = new_id
         self._appender = appender
         self._store = store
-        self._queries = queries
+        self._positions = positions
         self._readers = readers
 
     @answers
@@ -65,7 +65,7 @@ class GamesServicer(games_pb2_grpc.GamesServiceServicer):
             entry = self._store.game(request.game_id)
             if entry is None:
                 raise NotFound(Code.GAME_NOT_FOUND, rule="api", game_id=request.game_id)
-            return entry, self._queries.position(request.game_id, entry.head.sequence)
+            return entry, self._positions.at(request.game_id, entry.head.sequence)
 
         entry, position = await self._readers.run(look)
         return games_pb2.GetGameResponse(game=game_message(entry), standing=standing_message(position.standing))
@@ -86,7 +86,7 @@ class GamesServicer(games_pb2_grpc.GamesServiceServicer):
     async def GetState(self, request: games_pb2.GetStateRequest, context: Context) -> games_pb2.GetStateResponse:
         sequence = request.sequence if request.HasField("sequence") else None
         viewer = viewer_of(request.viewer) if request.HasField("viewer") else ARBITER
-        position = await self._readers.run(lambda: self._queries.position(request.game_id, sequence))
+        position = await self._readers.run(lambda: self._positions.at(request.game_id, sequence))
         view = json_format.Parse(msgspec.json.encode(position.view(viewer)), StructMessage())
         return games_pb2.GetStateResponse(standing=standing_message(position.standing), view=view)
 
@@ -100,9 +100,9 @@ class GamesServicer(games_pb2_grpc.GamesServiceServicer):
         seat = request.seat if request.HasField("seat") else None
 
         def look() -> tuple[Position, list[Body], Head]:
-            position = self._queries.position(request.game_id, sequence)
-            moves = self._queries.moves(position, seat=seat, skip=skip, count=size + 1)
-            return position, moves, self._queries.head_at(request.game_id, position.sequence)
+            position = self._positions.at(request.game_id, sequence)
+            moves = self._positions.moves(position, seat=seat, skip=skip, count=size + 1)
+            return position, moves, self._positions.head_at(request.game_id, position.sequence)
 
         position, moves, head = await self._readers.run(look)
         token = token_for(request, after=skip + size, at=position.sequence) if len(moves) > size else ""

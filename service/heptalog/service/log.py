@@ -11,7 +11,7 @@ from heptalog.service.appending.appender import Appender
 from heptalog.service.appending.reading import append_in
 from heptalog.service.appending.streaming import AppendStreams
 from heptalog.service.appends import Append
-from heptalog.service.queries import Queries
+from heptalog.service.positions import Positions
 from heptalog.service.recorded import next_response
 from heptalog.service.store import LogStore, Records
 from heptalog.service.strict import Decoder, as_bytes
@@ -27,11 +27,11 @@ WRITTEN: Final = frozenset({"AppendStream", "ReadEvents"})
 class LogServicer(log_pb2_grpc.LogServiceServicer):
     """Records events through the one writer, and reads them back from the store."""
 
-    def __init__(self, appender: Appender, store: LogStore, queries: Queries, readers: Readers) -> None:
+    def __init__(self, appender: Appender, store: LogStore, positions: Positions, readers: Readers) -> None:
         self._appender = appender
         self._append_streams = AppendStreams(appender)
         self._store = store
-        self._queries = queries
+        self._positions = positions
         self._readers = readers
 
     def drain(self) -> None:
@@ -73,7 +73,7 @@ class LogServicer(log_pb2_grpc.LogServiceServicer):
         """What to read. Raises NotFound for an unknown game, or a start past the place where the next event will be."""
         is_backwards = request.direction == _BACKWARDS
         start = request.start if request.HasField("start") else None
-        head = self._queries.head(request.game_id).sequence if request.game_id else self._store.position()
+        head = self._positions.head(request.game_id).sequence if request.game_id else self._store.position()
         if start is not None and start > head + 1:
             raise NotFound(Code.POSITION_AFTER_HEAD, rule="api", game_id=request.game_id, asked=start, head=head)
         if request.game_id:

@@ -1,4 +1,4 @@
-"""What readers ask: states, legal moves, standings. From live games where they are at hand, from the log otherwise."""
+"""What readers ask of one game: states, legal moves, standings; of live games at hand, or read from the log."""
 
 from collections.abc import Iterator
 from itertools import islice
@@ -42,14 +42,14 @@ class Position(Struct, frozen=True):
         return legal_of(self.fold.rules, self.state)
 
 
-class Queries:
+class Positions:
     """Answers about single games; safe from any thread."""
 
     def __init__(self, store: LogStore, live: LiveGames) -> None:
         self._store = store
         self._live = live
 
-    def position(self, game_id: str, sequence: int | None = None) -> Position:
+    def at(self, game_id: str, sequence: int | None = None) -> Position:
         """A game after one of its durable events, by default the last. Raises NotFound where it is not there."""
         game = self._live.find(game_id)
         if game is None or game.durable < (sequence or 0):

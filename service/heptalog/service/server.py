@@ -69,25 +69,26 @@ class Server:
             ],
             maximum_concurrent_rpcs=settings.calls_max,
         )
-        self._log: LogServicer | None = None
+        self._recording: LogServicer | None = None
         self._tasks: list[asyncio.Task[None]] = []
         self.port = 0
 
     async def start(self) -> int:
         """Listen, and give the port. Raises Unavailable where the port is in use."""
         appender = Appender(self._app.writer, asyncio.get_running_loop())
-        parts = (appender, self._app.store, self._app.queries, self._app.readers)
+        parts = (appender, self._app.store, self._app.positions, self._app.readers)
         strict = cast("grpc.aio.Server", Registrar(self._server))
         games = GamesServicer(*parts, self._app.surroundings.new_id)
         games_pb2_grpc.add_GamesServiceServicer_to_server(games, strict)
-        log = self._log = LogServicer(*parts)
+        self._recording = log = LogServicer(*parts)
         log_registrar = cast("grpc.aio.Server", Registrar(self._server, DECODERS, WRITTEN))
         log_pb2_grpc.add_LogServiceServicer_to_server(log, log_registrar)
         admin = AdminServicer(self._app.store, self._app.tables, self._app.readers)
         admin_pb2_grpc.add_AdminServiceServicer_to_server(admin, strict)
         query = QueryServicer(self._app.tables, self._app.readers)
         query_pb2_grpc.add_QueryServiceServicer_to_server(query, strict)
-        audit_pb2_grpc.add_AuditServiceServicer_to_server(AuditServicer(self._app), strict)
+        audit = AuditServicer(self._app.store, self._app.prover, self._app.readers, self._app.signing)
+        audit_pb2_grpc.add_AuditServiceServicer_to_server(audit, strict)
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
         reflection.enable_server_reflection((*_NAMES, health.SERVICE_NAME, reflection.SERVICE_NAME), self._server)
         try:
@@ -106,8 +107,8 @@ class Server:
         for task in self._tasks:
             task.cancel()
         await self._health.enter_graceful_shutdown()
-        if self._log is not None:
-            self._log.drain()
+        if self._recording is not None:
+            self._recording.drain()
         await self._server.stop(self._settings.grace_seconds)
         await asyncio.to_thread(self._app.close)
         await asyncio.gather(*self._tasks, return_exceptions=True)

@@ -3,7 +3,6 @@
 import logging
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from copy import copy
 
 from heptalog.replay.errors import Code, Conflict, HeptalogError, Refused, Unavailable
 from heptalog.service.appending.jobs import Job, Outcome, tell_all
@@ -113,8 +112,11 @@ class Groups:
         """Tell everybody that nothing of this commit is durable."""
         is_full = isinstance(error, HeptalogError) and error.code is Code.DISK_RESERVE
         # A full disk meets every append, and is told of once.
-        if not (is_full and self._is_full):
-            _log.error("a commit failed: %s", error)
+        if isinstance(error, HeptalogError):
+            if not (is_full and self._is_full):
+                _log.error("a commit failed: %s", error)
+        else:
+            _log.error("a commit failed", exc_info=error)
         self._is_full = is_full
         self._handler.forget(group.games)
         failure = error if isinstance(error, HeptalogError) else Unavailable(Code.WRITE_FAILED, rule="api")
@@ -127,8 +129,7 @@ class Groups:
                 # The rules say no whether or not there is room to keep that they did.
                 pass
             else:
-                # One each: who is given it may write into it.
-                job.outcome = copy(failure)
+                job.outcome = failure.again()
         tell_all(group.jobs)
 
     def give_up(self, jobs: Sequence[Job]) -> None:
@@ -162,11 +163,11 @@ class Groups:
             return self._handler.settle(prepared, result)
         if max(prepared.sequences) > game.durable:
             # What it repeats was asked for in this very commit, and has not come in.
-            return copy(conflicts[game.game_id])
+            return conflicts[game.game_id].again()
         try:
             return self._handler.receipt_again(prepared)
         except Exception as error:  # noqa: BLE001  # the others of this commit have their answers all the same
-            return error
+            return _told(error)
 
     def _looked_at_again(self, append: Append, conflict: Conflict) -> Receipt | Exception:
         """The answer to an append whose game another writer has changed: a retry of what that one recorded is known."""
@@ -174,7 +175,7 @@ class Groups:
             prepared = self._handler.recognise(append)
             return conflict if prepared is None else self._handler.receipt_again(prepared)
         except Exception as error:  # noqa: BLE001  # here too the others have their answers
-            return error
+            return _told(error)
 
     def _receipt_without(self, outcome: Outcome | None) -> Receipt | None:
         """The receipt of a retry, which asked nothing of the commit that failed: all of it was durable before."""
@@ -185,3 +186,10 @@ class Groups:
         with suppress(HeptalogError):  # a store that cannot even be read says no more than that the commit failed
             return self._handler.receipt_again(outcome)
         return None
+
+
+def _told(error: Exception) -> Exception:
+    """What an append is answered with; a bug of ours is an answer that says nothing, so the log says it."""
+    if not isinstance(error, HeptalogError):
+        _log.error("an append was not answered", exc_info=error)
+    return error

@@ -17,7 +17,7 @@ from heptalog.analytics.asking import Answer, Limits, Workers
 from heptalog.replay.errors import Code, HeptalogError, Unavailable
 from heptalog.service.answering import Readers
 from heptalog.service.asked import Finished, Part, Question, Started
-from heptalog.service.config import Settings
+from heptalog.service.config import ANSWER_BYTES_MAX, Settings
 from heptalog.service.store import LogStore
 from heptalog.service.tables.keeper import End, Keeper, Lease
 
@@ -71,7 +71,7 @@ class Questions:
         """A moment that has so much, to be released. Raises Unavailable where there is none in time."""
         future = self._keeper.lease(wanted)
         try:
-            async with asyncio.timeout(min(seconds, self._settings.tables_seconds)):
+            async with asyncio.timeout(seconds):
                 return await asyncio.wrap_future(future)
         except BaseException as error:
             # It may be given out at this very moment.
@@ -135,10 +135,8 @@ class Questions:
         limits = Limits(
             seconds=patience.left(settings.query_seconds),
             memory_bytes=settings.query_memory_bytes,
-            rows=min(
-                settings.query_rows_max, settings.query_rows_max if question.rows_max is None else question.rows_max
-            ),
-            result_bytes=settings.query_bytes_max,
+            rows=_least(settings.query_rows_max, question.rows_max),
+            result_bytes=ANSWER_BYTES_MAX,
         )
         asked: _Asked | None = None
 
@@ -186,6 +184,11 @@ class Questions:
                 asked.answer.close()
         finally:
             self._keeper.release(asked.lease)
+
+
+def _least(limit: int, wanted: int | None) -> int:
+    """What is wanted, where that is less."""
+    return limit if wanted is None else min(limit, wanted)
 
 
 class _Asked(Struct):

@@ -62,11 +62,6 @@ class Tables:
             self.begin()
 
     @property
-    def keeper(self) -> Keeper:
-        """What knows how far they are."""
-        return self._keeper
-
-    @property
     def questions(self) -> Questions:
         """What answers from them."""
         self.begin()
