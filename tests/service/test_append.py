@@ -129,7 +129,7 @@ def test_a_retry_is_known_after_the_server_has_forgotten_the_game(service: Servi
     client = service.client()
     new_game(client, remark_count=1)
     service.app.writer.submit(Append("game", 1, (remark("a"),))).result()
-    service.app.queries._live.forget("game")
+    service.app.positions._live.forget("game")
     assert client.append(Append("game", 1, (remark("a"),))).is_deduplicated
 
 

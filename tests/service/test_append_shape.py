@@ -12,7 +12,7 @@ from bench.games import TABLES, recorded_games
 from heptalog.replay import codec
 from heptalog.replay.errors import Code, Malformed
 from heptalog.replay.events import CardPlayed, CardsDealt, DealerDrawn, Event, NoteAdded
-from heptalog.replay.evidence.seals import redact, sealed
+from heptalog.replay.evidence.seals import sealed
 from heptalog.replay.seven_rocks.events import Arm, TilePlayed
 from heptalog.service.appending import shape
 from heptalog.service.appending.shape import check_shape
@@ -32,7 +32,7 @@ from tests.service.asking import (
     refused_append,
     remark,
 )
-from tests.support.evidence import recorded
+from tests.support.evidence import recorded, redact
 from tests.support.serving import STARTED_AT, Service
 
 

@@ -29,7 +29,7 @@ from tests.service.asking import (
     try_append,
 )
 from tests.service.wires import Wire, code_of, streamed, told
-from tests.support.serving import WAIT_SECONDS, Service
+from tests.support.serving import WAIT_SECONDS, Service, buggy
 
 # Appends of every fate, after a game that has its start and two remarks, `r1` and `r2`.
 FATES: Final[dict[str, Append]] = {
@@ -363,21 +363,18 @@ def test_who_left_before_the_work_began_is_passed_over(service: Service) -> None
 
 async def _all_ended(service: Service) -> None:
     """Wait until the server knows that nobody streams any more."""
-    log = service.server._log
+    log = service.server._recording
     assert log is not None
     while log._append_streams._streams:
         await asyncio.sleep(0)
 
 
-def test_our_own_bug_says_no_more_than_that_it_is_one(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(append: Append) -> object:
-        raise ZeroDivisionError("the ace of spades")
-
-    monkeypatch.setattr(service.app.writer._handler, "prepare", broken)
-    wire = Wire(service)
-    wire.send((1, Append("game", NO_GAME, (Event(0, ROCKS),))))
-    status = Status.FromString(wire.answers(1)[1].failure)
-    assert (status.code, status.message) == (grpc.StatusCode.INTERNAL.value[0], "internal error")
-    assert not status.details
-    wire.end()
-    assert wire.ends() is None
+def test_our_own_bug_says_no_more_than_that_it_is_one() -> None:
+    with Service(MemoryStore(), around=buggy()) as service:
+        wire = Wire(service)
+        wire.send((1, Append("game", NO_GAME, (Event(0, ROCKS),))))
+        status = Status.FromString(wire.answers(1)[1].failure)
+        assert (status.code, status.message) == (grpc.StatusCode.INTERNAL.value[0], "internal error")
+        assert not status.details
+        wire.end()
+        assert wire.ends() is None

@@ -14,6 +14,7 @@ from heptalog.replay.events import Event, NoteAdded
 from heptalog.service.appends import Append, Receipt
 from heptalog.service.client import AsyncClient, flight
 from heptalog.service.client.calls import Retries
+from heptalog.service.client.line import Line
 from heptalog.service.client.streams import AppendStream
 from heptalog.service.store.duck import DuckStore
 from heptalog.service.store.memory import MemoryStore
@@ -86,14 +87,21 @@ def test_leaving_a_stream_waits_for_all_answers(service: Service) -> None:
 
 
 def test_a_stream_may_be_left_without_a_word(service: Service) -> None:
-    with service.client().stream():
+    with service.client().stream() as stream:
         pass
+    with pytest.raises(Unavailable) as left:
+        stream.append(notes(1)[0])
+    assert left.value.code is Code.SERVER_UNREACHABLE
 
-    async def leave(client: AsyncClient) -> None:
-        async with client.stream():
+    async def leave(client: AsyncClient) -> Code:
+        async with client.stream() as stream:
             pass
+        with pytest.raises(Unavailable) as left:
+            await stream.append(notes(1)[0])
+        return left.value.code
 
-    service.asynchronous(leave)
+    assert service.asynchronous(leave) is Code.SERVER_UNREACHABLE
+    assert service.store.commits == []
 
 
 def test_whoever_has_more_than_may_be_on_its_way_waits(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -310,7 +318,7 @@ def test_our_own_bug_in_a_stream_leaves_nobody_waiting() -> None:
     def broken(*_: object, **__: object) -> Any:
         raise ZeroDivisionError
 
-    stream = AppendStream(broken, 1.0, Retries(), lambda _: None)
+    stream = AppendStream(broken, Line(""), 1.0, Retries(), lambda _: None)
     serve = stream._run
 
     def swallow() -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -179,7 +180,7 @@ def test_whatever_is_wrong_with_a_log_is_found_on_the_way(
     error = failure(lambda: take(folder, changed(store, change), clock=lambda: MADE_AT))
     assert isinstance(error, Corrupt)
     assert code in (None, error.code)
-    assert set(files_of(folder)) == {manifest.NAME}
+    assert not folder.exists()
     assert back_up(store, folder).events == store.position()
 
 
@@ -291,6 +292,49 @@ def test_what_a_killed_backup_has_left_is_removed_by_the_next_one(folder: Path) 
         (folder / name).write_bytes(b"half")
     assert back_up(store, folder).events == store.position()
     assert not [name for name in files_of(folder) if name.startswith(".")]
+
+
+def test_a_first_backup_that_comes_to_nothing_leaves_nothing(tmp_path: Path) -> None:
+    store = MemoryStore()
+    grow(store)
+
+    def interrupted(have: Have) -> Iterator[Part]:
+        yield from islice(parts_of(store, have), 2)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        take(tmp_path / "a" / "b", interrupted, clock=lambda: MADE_AT)
+    assert list(tmp_path.iterdir()) == []
+    # A folder that was there stays, and so does a file that has its name already.
+    folder = tmp_path / "there"
+    folder.mkdir()
+    with pytest.raises(KeyboardInterrupt):
+        take(folder, interrupted, clock=lambda: MADE_AT)
+    assert files_of(folder) == {}
+    (folder / "000001-events.gz").write_bytes(b"whole")
+    manifest.write(folder, manifest.Manifest(), ())
+    with pytest.raises(KeyboardInterrupt):
+        take(folder, interrupted, clock=lambda: MADE_AT)
+    assert set(files_of(folder)) == {manifest.NAME, "000001-events.gz"}
+
+
+@pytest.mark.parametrize("is_missing", [True, False])
+def test_a_file_that_is_missing_or_cut_off_is_found_by_the_next_backup(folder: Path, *, is_missing: bool) -> None:
+    store = MemoryStore()
+    grow(store, 0)
+    (name,) = (file for file in back_up(store, folder).new_files if "events" in file)
+    content = (folder / name).read_bytes()
+    (folder / name).unlink()
+    if not is_missing:
+        (folder / name).write_bytes(content[:-1])
+    before = files_of(folder)
+    grow(store, 1)
+    error = failure(lambda: back_up(store, folder))
+    assert error.code is Code.BACKUP_DAMAGED
+    assert error.facts["path"] == str(folder / name)
+    assert files_of(folder) == before
+    (folder / name).write_bytes(content)
+    assert back_up(store, folder).events == store.position()
 
 
 def test_files_that_were_named_before_a_crash_are_never_written_over(folder: Path) -> None:

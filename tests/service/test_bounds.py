@@ -49,7 +49,7 @@ def test_a_refused_move_takes_back_what_came_before_it_and_no_more(
     taken_back = []
     truncate = LiveGame.truncate
     monkeypatch.setattr(LiveGame, "truncate", lambda game, at: taken_back.append(at) or truncate(game, at))  # type: ignore[func-returns-value]  # append gives nothing, so both are done
-    game = service.app.queries._live.find("game")
+    game = service.app.positions._live.find("game")
     assert game is not None
     ids = game.event_ids
     refused = Event(0, TurnPassed(0), event_id="knock")

@@ -27,7 +27,7 @@ from tests.service.asking import (
     remark,
 )
 from tests.support.evidence import recorded
-from tests.support.serving import WAIT_SECONDS, Service
+from tests.support.serving import WAIT_SECONDS, Service, buggy
 
 
 def new_head(client: Client, append: Append) -> int:
@@ -302,12 +302,8 @@ def test_a_bug_of_ours_stops_nobody(service: Service, monkeypatch: pytest.Monkey
     check_record(client, "game", 4)
 
 
-def test_a_bugs_text_stays_inside(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(append: Append) -> object:
-        raise ZeroDivisionError("the ace of spades")
-
-    monkeypatch.setattr(service.app.writer._handler, "prepare", broken)
-    with pytest.raises(grpc.RpcError) as failed:
+def test_a_bugs_text_stays_inside() -> None:
+    with Service(MemoryStore(), around=buggy()) as service, pytest.raises(grpc.RpcError) as failed:
         log_stub(service).AppendEvents(append_message(Append("game", NO_GAME, (Event(0, ROCKS),))))
     failure: Any = failed.value
     assert (failure.code().name, failure.details()) == ("INTERNAL", "internal error")

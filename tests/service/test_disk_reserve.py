@@ -7,6 +7,7 @@ import pytest
 
 from heptalog.replay.errors import Code, Refused, Unavailable
 from heptalog.replay.events import Event
+from heptalog.replay.sentences import shown_size
 from heptalog.service.appends import Append
 from heptalog.service.store.duck import DuckStore
 from heptalog.service.store.space import Space
@@ -36,7 +37,7 @@ def test_what_needs_no_room_has_its_answer(tmp_path: Path, caplog: pytest.LogCap
         receipt = client.append(Append("game", 0, (remark("a"),)))
         disk.space = FULL
         with caplog.at_level(logging.ERROR):
-            spoken_for: object = None
+            spoken_for = 0
             for _ in range(3):
                 with pytest.raises(Unavailable) as caught:
                     client.append(Append("game", 1, (remark("b"),)))
@@ -51,8 +52,9 @@ def test_what_needs_no_room_has_its_answer(tmp_path: Path, caplog: pytest.LogCap
             with pytest.raises(Refused) as refused:
                 client.append(Append("game", 1, (Event(0, FOREIGN),)))
         assert refused.value.code is Code.EVENT_FOREIGN
+        sizes = f"free 9.5 MiB, spoken for {shown_size(spoken_for)}, reserve 47.7 MiB"
         assert [record.message for record in caplog.records if "commit failed" in record.message] == [
-            f"a commit failed: DISK_RESERVE (api): free=10000000, spoken_for={spoken_for}, reserve=50000000"
+            f"a commit failed: the disk is nearly full, so nothing more is recorded: {sizes} (api) [DISK_RESERVE]"
         ]
         again = client.append(Append("game", 0, (remark("a"),)))
         assert (again.head, again.is_deduplicated) == (receipt.head, True)

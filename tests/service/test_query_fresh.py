@@ -60,7 +60,7 @@ def disturbing(work: Callable[[], None]) -> Iterator[None]:
 
 def follower_of(service: Service) -> Process:
     """The process that follows."""
-    follower = tables_of(service).keeper._follower
+    follower = tables_of(service)._keeper._follower
     assert isinstance(follower, Process)
     return follower
 

@@ -200,7 +200,7 @@ def test_a_damaged_record_is_data_loss_and_says_where() -> None:
         service.store.damage = lambda stored: (
             replace(stored, record=stored.record[:-3]) if stored.sequence == 2 else stored
         )
-        service.app.queries._live.forget("game")
+        service.app.positions._live.forget("game")
         for ask in (
             lambda: list(client.read("game")),
             lambda: client.state("game"),
@@ -222,7 +222,7 @@ def test_a_broken_chain_is_data_loss(service: Service) -> None:
         return replace(stored, record=codec.encode(replace(event, body=NoteAdded("never said"))))
 
     service.store.damage = lambda stored: exchange(stored) if stored.sequence == 1 else stored
-    service.app.queries._live.forget("game")
+    service.app.positions._live.forget("game")
     with pytest.raises(grpc.RpcError) as refused:
         log_stub(service).AppendEvents(
             log_pb2.AppendEventsRequest(game_id="game", expected_sequence=3, events=[codec.message_of(remark("a"))])

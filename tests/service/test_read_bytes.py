@@ -17,7 +17,7 @@ from heptalog.service.client import AsyncClient
 from heptalog.service.config import EVENTS_PER_READ
 from heptalog.service.live import LiveGames
 from heptalog.service.log import LogServicer
-from heptalog.service.queries import Queries
+from heptalog.service.positions import Positions
 from heptalog.service.recorded import next_response, records_in, response_of
 from heptalog.service.store import LogStore, Stored
 from heptalog.service.store.memory import MemoryStore
@@ -95,7 +95,7 @@ def test_the_server_reads_one_message_ahead_and_no_further() -> None:
         store.damage = counted
         readers = Readers(1)
         appender: Any = None
-        servicer = LogServicer(appender, store, Queries(store, LiveGames(1)), readers)
+        servicer = LogServicer(appender, store, Positions(store, LiveGames(1)), readers)
 
         async def look() -> None:
             context: Any = None

@@ -113,7 +113,7 @@ def test_draining_and_a_failed_write_are_tried_again(service: Service, monkeypat
 
     def replace_writer(seconds: float) -> None:
         pauses.append(seconds)
-        writer = Writer(service.store, service.app.queries._live, draining._handler, service.settings)
+        writer = Writer(service.store, service.app.positions._live, draining._handler, service.settings)
         monkeypatch.setattr(draining, "enqueue", writer.enqueue)
         monkeypatch.setattr(draining, "drain", writer.drain)
         writer.start()

@@ -103,5 +103,5 @@ def test_who_is_killed_in_a_round_is_followed_by_one_that_finds_it(
     with Service(DuckStore(path), settings=settings(path)) as service:
         assert at_once.wait(WAIT_SECONDS)
         assert value(service.client(), SUM) == service.store.position()
-        assert tables_of(service).keeper._follower is not None
+        assert tables_of(service)._keeper._follower is not None
     assert len(killed) == 1

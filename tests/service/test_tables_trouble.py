@@ -66,7 +66,7 @@ def answers(service: Service) -> bool:
 
 def follower_of(service: Service) -> Process:
     """The process that follows."""
-    follower = tables_of(service).keeper._follower
+    follower = tables_of(service)._keeper._follower
     assert isinstance(follower, Process)
     return follower
 

@@ -23,6 +23,7 @@ from heptalog.replay.envelope import CONTENT_START
 from heptalog.replay.errors import Code, Corrupt, HeptalogError, Malformed, Unavailable
 from heptalog.replay.events import Body, Event
 from heptalog.replay.evidence.chain import link
+from heptalog.replay.mapping import misfit
 from heptalog.replay.times import SECOND, TIME_END
 from heptalog.v1 import event_pb2 as pb
 
@@ -30,6 +31,8 @@ __all__ = ["BODIES", "CONTENT_START"]
 
 PREVIOUS_TAG: Final = b"\x0a\x20"
 HASH_TAG: Final = b"\x12\x20"
+# The fields of an event that are the same in its message.
+_PLAIN: Final = ("game_id", "sequence", "event_id", "recorded_by", "previous_hash", "hash")
 _KINDS_BY_NAME: Final = {kind.name: kind for kind in KINDS.values()}
 
 
@@ -64,16 +67,31 @@ def message_of(event: Event) -> pb.Event:
             recorded_by=event.recorded_by,
             **{kind.name: kind.write(event.body)},
         )
-    except (TypeError, ValueError) as error:
-        raise Malformed(Code.FIELD_INVALID, rule="game-file", field=kind.name, problem=str(error)) from error
-    # Set where they stand: to make a time of its own and copy it costs as much as all other fields.
-    if event.occurred_at:
-        time = message.occurred_at
-        time.seconds, time.nanos = divmod(event.occurred_at, SECOND)
-    if event.recorded_at:
-        time = message.recorded_at
-        time.seconds, time.nanos = divmod(event.recorded_at, SECOND)
+        # Set where they stand: to make a time of its own and copy it costs as much as all other fields.
+        if event.occurred_at:
+            time = message.occurred_at
+            time.seconds, time.nanos = divmod(event.occurred_at, SECOND)
+        if event.recorded_at:
+            time = message.recorded_at
+            time.seconds, time.nanos = divmod(event.recorded_at, SECOND)
+    except (AttributeError, LookupError, OverflowError, TypeError, ValueError):
+        raise _misfit(event, kind) from None
     return message
+
+
+def _misfit(event: Event, kind: bodies.Kind) -> Malformed:
+    """What does not fit into the message of an event, after it has not."""
+    values = [(name, getattr(event, name)) for name in _PLAIN]
+    found = misfit(pb.Event.DESCRIPTOR, [*values, (kind.name, event.body)])
+    if found is None:
+        times = [name for name in ("occurred_at", "recorded_at") if not _is_time(getattr(event, name))]
+        found = (times[0], "not a time in nanoseconds since 1970 UTC") if times else (kind.name, "not of its form")
+    path, problem = found
+    return Malformed(Code.FIELD_INVALID, rule="game-file", field=path, problem=problem)
+
+
+def _is_time(value: object) -> bool:
+    return isinstance(value, int) and -1 << 63 <= value // SECOND < 1 << 63
 
 
 def timestamp(nanoseconds: int) -> Timestamp:
@@ -248,7 +266,7 @@ def _newer_or_damaged(record: bytes) -> HeptalogError:
     message = pb.Event.FromString(record)
     if not _has_unknown_fields(message) and not _has_unknown_values(message):
         return Corrupt(Code.RECORD_DAMAGED, rule="evidence")
-    if link(record[2:34], record[CONTENT_START:]) == hash_in(record) or _is_whole(message):
+    if link(previous_in(record), record[CONTENT_START:]) == hash_in(record) or _is_whole(message):
         return Unavailable(Code.RECORD_NEWER)
     problem = "or a newer version has sealed something in them, which looks the same from here"
     return Corrupt(Code.RECORD_DAMAGED, rule="evidence", problem=problem)

@@ -15,7 +15,7 @@ Sentences are made at the edges, by `heptalog.replay.sentences`. Anything else t
 from collections.abc import Mapping
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Final
+from typing import Final, Self
 
 
 class Code(StrEnum):
@@ -135,8 +135,11 @@ class HeptalogError(Exception):
         self.facts = facts
 
     def __str__(self) -> str:
-        facts = ", ".join(f"{name}={value}" for name, value in self.facts.items())
-        return f"{self.code}{f' ({self.rule})' if self.rule else ''}{f': {facts}' if facts else ''}"
+        return f"{sentences.placed_sentence(self)} [{self.code}]"
+
+    def again(self) -> Self:
+        """The same for somebody else: whoever is given a failure may write into its facts."""
+        return type(self)(self.code, rule=self.rule, **self.facts)
 
     def __reduce__(self) -> tuple[object, ...]:
         # Keyword arguments do not survive the default pickling, and verify sends errors between processes.
@@ -204,3 +207,7 @@ KINDS: Final[Mapping[type[HeptalogError], frozenset[Code]]] = MappingProxyType(
 
 def _rebuild(kind: type[HeptalogError], code: Code, rule: str, facts: dict[str, object]) -> HeptalogError:
     return kind(code, rule=rule, **facts)
+
+
+# Sentences are told of errors, so they come after them; and now, for a worker that is confined can load nothing more.
+from heptalog.replay import sentences  # noqa: E402

@@ -1,12 +1,14 @@
 """How structs are read from their messages and written to them, derived from the fields that the two share by name."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
 from operator import attrgetter
-from typing import Any, TypeAlias, get_args, get_origin
+from types import MappingProxyType
+from typing import Any, Final, TypeAlias, get_args, get_origin
 
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message import Message
+from google.protobuf.message_factory import GetMessageClass
 from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import FieldInfo, fields
 
@@ -15,6 +17,17 @@ from heptalog.replay.events import snake_case
 
 Reader: TypeAlias = Callable[[Any], Any]
 Writer: TypeAlias = Callable[[Any], Any]
+
+# What is wrong with a value of another form; all other fields are whole numbers.
+_NEEDS: Final[Mapping[int, str]] = MappingProxyType(
+    {
+        FieldDescriptor.TYPE_BOOL: "neither true nor false",
+        FieldDescriptor.TYPE_BYTES: "not bytes",
+        FieldDescriptor.TYPE_ENUM: "not one of its values",
+        FieldDescriptor.TYPE_MESSAGE: "not of its kind",
+        FieldDescriptor.TYPE_STRING: "not text",
+    }
+)
 
 
 def reader(part: type[Struct], descriptor: Descriptor) -> Reader:
@@ -109,6 +122,39 @@ def setter_of(info: FieldInfo, descriptor: Descriptor) -> Writer:
         numbers = _numbers(descriptor.fields_by_name[info.name])
         return lambda value: numbers[value]
     return lambda value: value
+
+
+def misfit(descriptor: Descriptor, values: Iterable[tuple[str, Any]]) -> tuple[str, str] | None:
+    """The path of the first value that does not fit its field, and why; None where each does by itself."""
+    for name, value in values:
+        field = descriptor.fields_by_name.get(name)
+        if field is None or value is UNSET or value is None:
+            continue
+        is_many = field.is_repeated
+        if is_many and not isinstance(value, tuple | list):
+            return name, "not a list"
+        for index, item in enumerate(value if is_many else [value]):
+            path = f"{name}[{index}]" if is_many else name
+            if field.message_type is not None and isinstance(item, Struct):
+                parts = ((info.name, getattr(item, info.name)) for info in fields(type(item)))
+                if inner := misfit(field.message_type, parts):
+                    return f"{path}.{inner[0]}", inner[1]
+            elif not _fits(field, item):
+                return path, _NEEDS.get(field.type, "not a whole number in its range")
+    return None
+
+
+def _fits(field: FieldDescriptor, value: Any) -> bool:
+    if field.message_type is not None:
+        return False
+    if field.enum_type is not None:
+        return isinstance(value, str) and value in _numbers(field)
+    assert field.containing_type is not None, "a field of a message"
+    try:
+        GetMessageClass(field.containing_type)(**{field.name: [value] if field.is_repeated else value})
+    except (OverflowError, TypeError, ValueError):
+        return False
+    return True
 
 
 def message_at(descriptor: Descriptor, name: str) -> Descriptor:

@@ -195,8 +195,11 @@ def _check_expected(append: Append, game: LiveGame | None) -> None:
         return
     if append.expected == NO_GAME:
         raise Conflict(Code.GAME_EXISTS, rule="api", game_id=append.game_id)
-    has_other_hash = append.expected_hash not in (b"", game.head_hash)
-    if append.expected != game.fold.sequence or has_other_hash:
+    is_as_long = append.expected == game.fold.sequence
+    if not is_as_long or append.expected_hash not in (b"", game.head_hash):
+        # Where the numbers are equal they do not say what differs.
+        problem = "it is as long, and its last event has another hash"
+        hashes = {"problem": problem, "expected_hash": append.expected_hash.hex()} if is_as_long else {}
         raise Conflict(
             Code.SEQUENCE_MISMATCH,
             rule="api",
@@ -204,6 +207,7 @@ def _check_expected(append: Append, game: LiveGame | None) -> None:
             expected=append.expected,
             actual=game.fold.sequence,
             head_hash=game.head_hash.hex(),
+            **hashes,
         )
 
 

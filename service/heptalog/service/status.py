@@ -82,7 +82,7 @@ _BARE: Final[Mapping[grpc.StatusCode, Code]] = MappingProxyType(
 
 
 def status_code(error: HeptalogError) -> grpc.StatusCode:
-    """The gRPC code of a failure. `UNAVAILABLE` is the only one that clients retry by themselves."""
+    """The gRPC code of a failure. `UNAVAILABLE` is the only one after which clients make any call again."""
     return _CODES.get(error.code, _KINDS[type(error)])
 
 
@@ -183,8 +183,8 @@ def _from_details(data: bytes) -> HeptalogError | None:
 
 
 def _facts_of(info: details_pb.ErrorInfo) -> tuple[dict[str, Any], str]:
-    """The facts and the rule in the metadata."""
-    texts = dict(info.metadata)
+    """The facts, by name since on the way they have no order, and the rule in the metadata."""
+    texts = dict(sorted(info.metadata.items()))
     rule = texts.pop("rule", "")
     numbers = texts.pop(_NUMBERS, "").split()
     facts = {name: int(text) if name in numbers and _NUMBER.fullmatch(text) else text for name, text in texts.items()}

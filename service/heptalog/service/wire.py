@@ -17,6 +17,7 @@ from heptalog.service.appends import Append, Receipt, placed
 from heptalog.service.asked import Finished, Part, Question, Rebuilding, Started, View, ViewColumn
 from heptalog.service.config import EVENT_SIZE_MAX, EVENTS_PER_APPEND_MAX
 from heptalog.service.evidence.proofs import Proof
+from heptalog.service.forms import formed, unfit
 from heptalog.service.store import NO_GAME, Checkpoint, GameEntry, GameFilter, Head, Status
 from heptalog.v1 import admin_pb2, audit_pb2, event_pb2, games_pb2, log_pb2, query_pb2
 
@@ -35,7 +36,8 @@ _STATUSES: Final = MappingProxyType(
 
 def append_request(append: Append) -> bytes_pb2.AppendEventsRequest:
     """The request that records events, each of them as its bytes."""
-    request = bytes_pb2.AppendEventsRequest(
+    request = formed(
+        bytes_pb2.AppendEventsRequest,
         game_id=append.game_id,
         expected_hash=append.expected_hash,
         events=[codec.encode(event) for event in append.events],
@@ -44,7 +46,10 @@ def append_request(append: Append) -> bytes_pb2.AppendEventsRequest:
     if append.expected == NO_GAME:
         request.expected_no_game = True
     else:
-        request.expected_sequence = append.expected
+        try:
+            request.expected_sequence = append.expected
+        except (TypeError, ValueError):
+            raise unfit("expected") from None
     return request
 
 
@@ -172,7 +177,6 @@ def game_message(entry: GameEntry) -> games_pb2.Game:
 def entry_of(message: games_pb2.Game) -> GameEntry:
     """A game as a list shows it."""
     return GameEntry(
-        number=0,
         game_id=message.game_id,
         ruleset=message.ruleset,
         rules_version=message.rules_version,
@@ -215,7 +219,8 @@ def _started_of(message: event_pb2.GameStarted) -> GameStarted:
 
 def list_request(wanted: GameFilter, page_token: str, page_size: int) -> games_pb2.ListGamesRequest:
     """The request for one page of games."""
-    request = games_pb2.ListGamesRequest(
+    request = formed(
+        games_pb2.ListGamesRequest,
         page_size=page_size,
         page_token=page_token,
         ruleset=wanted.ruleset,
@@ -255,7 +260,10 @@ def viewer_message(viewer: Viewer) -> games_pb2.Viewer:
         return games_pb2.Viewer(role=roles.ROLE_ARBITER)
     if viewer == PUBLIC:
         return games_pb2.Viewer(role=roles.ROLE_PUBLIC)
-    return games_pb2.Viewer(role=roles.ROLE_SEAT, seat=viewer.seat)
+    try:
+        return games_pb2.Viewer(role=roles.ROLE_SEAT, seat=viewer.seat)
+    except (TypeError, ValueError):
+        raise unfit("viewer.seat") from None
 
 
 def viewer_of(message: games_pb2.Viewer) -> Viewer:

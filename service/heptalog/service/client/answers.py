@@ -1,5 +1,6 @@
 """An answer on its way to a client: pieces of one Arrow IPC stream, and whether it came whole."""
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from types import TracebackType
 from typing import Any, Final, Self
@@ -11,6 +12,7 @@ from heptalog.replay.errors import Code, Unavailable
 from heptalog.service import wire
 from heptalog.service.asked import Finished, Started
 from heptalog.service.client import calls
+from heptalog.service.client.line import Line, is_worth_retrying
 
 # How much later than the server a client gives up, so that it is the server that says why.
 _SLACK_SECONDS: Final = 10.0
@@ -20,9 +22,10 @@ class _Reading:
     """What both kinds of answer know so far."""
 
     def __init__(
-        self, method: Callable[..., Any], request: Message, timeout: float | None, pauses: Iterator[float]
+        self, method: Callable[..., Any], line: Line, request: Message, timeout: float | None, pauses: Iterator[float]
     ) -> None:
         self._method = method
+        self._line = line
         self._request = request
         self._pauses = pauses
         self._seconds = calls.READ_TIMEOUT_SECONDS if timeout is None else timeout + _SLACK_SECONDS
@@ -51,9 +54,9 @@ class _Reading:
 
     def _seconds_after(self, error: Any) -> float:
         """How long to wait before it is asked again, of which nothing was given out. Raises its failure otherwise."""
-        failure = calls.failure(error)
+        failure = self._line.failure(error)
         # A server whose tables are behind has waited for them already.
-        is_worth_it = calls.is_worth_retrying(error) and failure.code is not Code.TABLES_BEHIND
+        is_worth_it = is_worth_retrying(error) and failure.code is not Code.TABLES_BEHIND
         seconds = next(self._pauses, None) if is_worth_it else None
         if seconds is None:
             raise failure from None
@@ -77,7 +80,8 @@ class _Reading:
             case _:
                 raise _not_whole("an answer that begins twice")
 
-    def _cancel(self) -> None:
+    def cancel(self) -> None:
+        """End it, also before it is entered; whoever enters or reads it is told."""
         self._is_cancelled = True
         if self._stream is not None:
             self._stream.cancel()
@@ -86,6 +90,8 @@ class _Reading:
 class QueryAnswer(_Reading):
     """An answer for threads. Entering it asks the question; leaving it ends it, wherever it was.
 
+    Any thread may cancel it.
+
     Iterating gives bytes, once. What was given is worth nothing where the iteration raises: a question is never asked
     again by itself once a piece of its answer is out.
     """
@@ -93,12 +99,13 @@ class QueryAnswer(_Reading):
     def __init__(
         self,
         method: Callable[..., Any],
+        line: Line,
         request: Message,
         timeout: float | None,
         pauses: Iterator[float],
         pause: Callable[[float], None],
     ) -> None:
-        super().__init__(method, request, timeout, pauses)
+        super().__init__(method, line, request, timeout, pauses)
         self._pause = pause
 
     def __enter__(self) -> Self:
@@ -107,7 +114,7 @@ class QueryAnswer(_Reading):
                 pass
         except BaseException:
             # Nobody leaves what was not entered.
-            self._cancel()
+            self.cancel()
             raise
         return self
 
@@ -126,7 +133,7 @@ class QueryAnswer(_Reading):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self._cancel()
+        self.cancel()
 
     def __iter__(self) -> Iterator[bytes]:
         try:
@@ -136,26 +143,23 @@ class QueryAnswer(_Reading):
                     return
                 yield piece
         except grpc.RpcError as error:
-            raise calls.failure(error) from None
+            raise self._line.failure(error) from None
         raise _not_whole("an answer without an end")
-
-    def cancel(self) -> None:
-        """End it from any thread, also before it is entered; whoever enters or reads it is told."""
-        self._cancel()
 
 
 class AsyncQueryAnswer(_Reading):
-    """The same for asyncio."""
+    """The same for asyncio; it is cancelled in its loop."""
 
     def __init__(
         self,
         method: Callable[..., Any],
+        line: Line,
         request: Message,
         timeout: float | None,
         pauses: Iterator[float],
         pause: Callable[[float], Awaitable[None]],
     ) -> None:
-        super().__init__(method, request, timeout, pauses)
+        super().__init__(method, line, request, timeout, pauses)
         self._pause = pause
 
     async def __aenter__(self) -> Self:
@@ -164,7 +168,7 @@ class AsyncQueryAnswer(_Reading):
                 pass
         except BaseException:
             # Nobody leaves what was not entered.
-            self._cancel()
+            self.cancel()
             raise
         return self
 
@@ -179,12 +183,15 @@ class AsyncQueryAnswer(_Reading):
         except grpc.aio.AioRpcError as error:
             await self._pause(self._seconds_after(error))
             return False
+        except asyncio.CancelledError:
+            self._line.check_cancelled(is_asked_for=self._is_cancelled)
+            raise
         return True
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self._cancel()
+        self.cancel()
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         try:
@@ -194,7 +201,10 @@ class AsyncQueryAnswer(_Reading):
                     return
                 yield piece
         except grpc.aio.AioRpcError as error:
-            raise calls.failure(error) from None
+            raise self._line.failure(error) from None
+        except asyncio.CancelledError:
+            self._line.check_cancelled(is_asked_for=self._is_cancelled)
+            raise
         raise _not_whole("an answer without an end")
 
 

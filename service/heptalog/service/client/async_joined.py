@@ -4,15 +4,15 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from copy import copy
 from typing import Any, Final
 
 import grpc
 
 from heptalog.replay.errors import HeptalogError
 from heptalog.service.appends import Append, Receipt
-from heptalog.service.client import calls, joint
+from heptalog.service.client import joint
 from heptalog.service.client.joint import AppendRequest, Joint, Sharing, can_join
+from heptalog.service.client.line import seconds_left
 
 # How long a server that does not answer holds up whoever closes a client.
 _FAREWELL_SECONDS: Final = 1.0
@@ -46,7 +46,7 @@ class AsyncJoinedAppends(Sharing["_Stream"]):
             # One that is cancelled while it waits to be sent is not sent any more.
             receipt = await stream.take(append, request, now)
             if receipt is None:
-                return await self._alone(append, request, calls.seconds_left(now + self._timeout - self._clock()))
+                return await self._alone(append, request, seconds_left(now + self._timeout - self._clock()))
             return receipt
         finally:
             self._company.leave(who)
@@ -138,7 +138,7 @@ class _Stream:
         self._call.cancel()
         untold = self._has_ended(self, code)
         for future in self.joint.give_up():
-            _settle(future, copy(untold))
+            _settle(future, None if untold is None else untold.again())
 
     async def _send(self) -> None:
         # Where the call has ended it is whoever reads that says why.

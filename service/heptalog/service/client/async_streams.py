@@ -4,7 +4,6 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from copy import copy
 from types import TracebackType
 from typing import Any, Self
 
@@ -15,6 +14,7 @@ from heptalog.service.appends import Append, Receipt
 from heptalog.service.client import calls
 from heptalog.service.client.calls import Retries
 from heptalog.service.client.flight import Flight, settle
+from heptalog.service.client.line import Line, may_go_on
 
 
 class AsyncAppendStream:
@@ -23,12 +23,14 @@ class AsyncAppendStream:
     def __init__(
         self,
         open_call: Callable[..., Any],
+        line: Line,
         timeout: float,
         retries: Retries,
         pause: Callable[[float], Awaitable[None]],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._open = open_call
+        self._line = line
         self._retries = retries
         self._pause = pause
         self._flight: Flight[asyncio.Future[Receipt]] = Flight(clock, timeout)
@@ -60,7 +62,7 @@ class AsyncAppendStream:
             self._room.clear()
             await self._room.wait()
         if self._failure is not None:
-            raise copy(self._failure)
+            raise self._failure.again()
         if self._is_closing:
             raise Unavailable(Code.SERVER_UNREACHABLE, problem="the stream has been left")
         future: asyncio.Future[Receipt] = asyncio.get_running_loop().create_future()
@@ -96,16 +98,15 @@ class AsyncAppendStream:
                 while (response := await call.read()) is not grpc.aio.EOF:
                     self._hear(response)
                     pauses = self._retries.pauses()
-                if not self._flight and await call.code() is grpc.StatusCode.OK:
-                    continue
                 failure: HeptalogError = Unavailable(Code.SERVER_UNREACHABLE, problem="the stream ended early")
             except grpc.aio.AioRpcError as error:
-                failure = calls.failure(error)
-                if not calls.may_go_on(error):
+                failure = self._line.failure(error)
+                if not may_go_on(error):
                     raise failure from None
             except asyncio.CancelledError:
                 if self._is_overdue:
                     raise Unavailable(Code.DEADLINE_PASSED) from None
+                self._line.check_cancelled()
                 raise
             finally:
                 call.cancel()
@@ -154,5 +155,5 @@ class AsyncAppendStream:
     def _fail(self, error: HeptalogError) -> None:
         self._failure = error
         for future in self._flight.give_up():
-            settle(future, copy(error))
+            settle(future, error.again())
         self._room.set()

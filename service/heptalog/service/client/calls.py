@@ -1,11 +1,12 @@
 """What both clients share: requests and responses as our structs, statuses as our errors, and patience."""
 
 import random
+import secrets
+import time
 import uuid
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, TypeVar
 
-import grpc
 from google.protobuf import json_format
 from google.protobuf.message import Message
 from msgspec import Struct
@@ -13,17 +14,17 @@ from msgspec.structs import replace
 
 from heptalog.internal.v1 import bytes_pb2
 from heptalog.replay import codec
-from heptalog.replay.errors import Code, HeptalogError, Malformed
+from heptalog.replay.errors import Code, Malformed
 from heptalog.replay.events import Body, Event
 from heptalog.replay.fold import Standing
 from heptalog.replay.rules import Viewer
 from heptalog.service import wire
 from heptalog.service.appends import Append
 from heptalog.service.config import MESSAGE_SIZE_MAX
+from heptalog.service.forms import formed
 from heptalog.service.recorded import READ_EVENTS, records_in
-from heptalog.service.status import error_from
 from heptalog.service.store import Stored
-from heptalog.v1 import games_pb2, log_pb2
+from heptalog.v1 import audit_pb2, games_pb2, log_pb2
 
 T = TypeVar("T", bound=Message)
 
@@ -40,8 +41,6 @@ OPTIONS: Final = [
     ("grpc.initial_reconnect_backoff_ms", 50),
     ("grpc.max_reconnect_backoff_ms", 1_000),
 ]
-
-_CUT: Final = "Internal error from Core"
 
 
 class Retries(Struct, frozen=True):
@@ -66,42 +65,13 @@ class StateView(Struct, frozen=True):
     view: dict[str, Any]
 
 
-def is_worth_retrying(error: grpc.RpcError | grpc.aio.AioRpcError) -> bool:
-    """Whether the same call may succeed by itself in a moment."""
-    return error.code() is grpc.StatusCode.UNAVAILABLE or _is_cut(error)
-
-
-def may_go_on(error: grpc.RpcError | grpc.aio.AioRpcError) -> bool:
-    """Whether a stream that keeps its place may be asked for again: a long one outlives any deadline."""
-    return is_worth_retrying(error) or error.code() is grpc.StatusCode.DEADLINE_EXCEEDED
-
-
-def _is_cut(error: Any) -> bool:
-    """Whether a connection broke while something was written to it, which gRPC tells so; the service never does."""
-    return error.code() is grpc.StatusCode.INTERNAL and error.details() == _CUT
-
-
-def failure(error: Any) -> HeptalogError:
-    """The error that the service raised, from what gRPC raised here."""
-    metadata = [(item[0], item[1]) for item in error.trailing_metadata() or ()]
-    return error_from(error.code(), error.details() or "", metadata)
-
-
-def seconds_left(seconds: float) -> float:
-    """So many seconds, for an attempt to go on. Raises Unavailable, as gRPC would tell it, where there are none."""
-    if seconds <= 0:
-        raise error_from(grpc.StatusCode.DEADLINE_EXCEEDED, "Deadline Exceeded", ())
-    return seconds
-
-
-def closed() -> HeptalogError:
-    """The error of a caller whose client is closed meanwhile, as gRPC would tell it."""
-    return error_from(grpc.StatusCode.CANCELLED, "Channel closed!", ())
-
-
-def new_game_id() -> str:
-    """An id for a game whose name nobody has chosen."""
-    return str(uuid.uuid4())
+def new_id() -> str:
+    """An id for a game or an event to which nobody has given one: a UUID of version 7, so later ones sort later."""
+    milliseconds = time.time_ns() // 1_000_000
+    version, variant = 7 << 76, 2 << 62
+    chance = secrets.randbits(74)
+    number = milliseconds << 80 | version | (chance >> 62) << 64 | variant | chance & (1 << 62) - 1
+    return str(uuid.UUID(int=number))
 
 
 def next_start(records: Sequence[Stored], start: int | None, *, has_game: bool, is_backwards: bool) -> int | None:
@@ -122,7 +92,7 @@ def is_all_read(start: int | None, *, left: int, limit: int, is_backwards: bool)
 
 def identified(event: Event) -> Event:
     """The event with an id, so that it can be sent again without being recorded again."""
-    return event if event.event_id else replace(event, event_id=str(uuid.uuid4()))
+    return event if event.event_id else replace(event, event_id=new_id())
 
 
 def events_of(bodies: Sequence[Body], *, occurred_at: int, recorded_by: str) -> tuple[Event, ...]:
@@ -173,7 +143,8 @@ def read_call(channel: Any) -> Any:
 def read_request(game_id: str, start: int | None, limit: int, *, is_backwards: bool) -> log_pb2.ReadEventsRequest:
     """The request that reads records."""
     directions = log_pb2.ReadEventsRequest
-    return log_pb2.ReadEventsRequest(
+    return formed(
+        log_pb2.ReadEventsRequest,
         game_id=game_id,
         start=start,
         limit=limit,
@@ -183,12 +154,19 @@ def read_request(game_id: str, start: int | None, limit: int, *, is_backwards: b
 
 def state_request(game_id: str, sequence: int | None, viewer: Viewer) -> games_pb2.GetStateRequest:
     """The request for a state, as one viewer may see it."""
-    return games_pb2.GetStateRequest(game_id=game_id, sequence=sequence, viewer=wire.viewer_message(viewer))
+    return formed(games_pb2.GetStateRequest, game_id=game_id, sequence=sequence, viewer=wire.viewer_message(viewer))
 
 
 def legal_request(game_id: str, seat: int | None, page_token: str, page_size: int) -> games_pb2.ListLegalMovesRequest:
     """The request for one page of legal moves."""
-    return games_pb2.ListLegalMovesRequest(game_id=game_id, seat=seat, page_token=page_token, page_size=page_size)
+    return formed(
+        games_pb2.ListLegalMovesRequest, game_id=game_id, seat=seat, page_token=page_token, page_size=page_size
+    )
+
+
+def checkpoints_request(after: int) -> audit_pb2.ListCheckpointsRequest:
+    """The request for the checkpoints of a greater size."""
+    return formed(audit_pb2.ListCheckpointsRequest, after_size=after)
 
 
 def state_of(response: games_pb2.GetStateResponse) -> StateView:
@@ -197,10 +175,10 @@ def state_of(response: games_pb2.GetStateResponse) -> StateView:
 
 
 def _whole(value: Any) -> Any:
-    """The numbers of a view as they are in the rules, whole; JSON in protobuf has floats only."""
+    """A view with its numbers whole, as the rules have them, and its names in order: in protobuf neither is kept."""
     match value:
         case dict():
-            return {name: _whole(item) for name, item in value.items()}
+            return {name: _whole(value[name]) for name in sorted(value)}
         case list():
             return [_whole(item) for item in value]
         case float():

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable, Iterator
-from copy import copy
 from threading import Condition, Lock, RLock, Thread
 from typing import Any, Final
 
@@ -10,8 +9,9 @@ import grpc
 
 from heptalog.replay.errors import HeptalogError
 from heptalog.service.appends import Append, Receipt
-from heptalog.service.client import calls, joint
+from heptalog.service.client import joint
 from heptalog.service.client.joint import AppendRequest, Joint, Sharing, can_join
+from heptalog.service.client.line import seconds_left
 
 # An interrupt that comes just before a thread begins to wait is noticed when it wakes: so soon at the latest.
 _LOOK_SECONDS: Final = 0.2
@@ -100,7 +100,7 @@ class JoinedAppends(Sharing["_Stream"]):
             return self._alone(append, request, self._timeout)
         outcome = self._awaited(ticket, stream, until)
         if outcome is None:
-            return self._alone(append, request, calls.seconds_left(now + self._timeout - self._clock()))
+            return self._alone(append, request, seconds_left(now + self._timeout - self._clock()))
         if isinstance(outcome, HeptalogError):
             raise outcome
         return outcome
@@ -234,4 +234,4 @@ class _Stream:
                 self._changed.notify()
             self._call.cancel()
             for ticket in waiting:
-                ticket.tell(copy(untold))
+                ticket.tell(None if untold is None else untold.again())

@@ -16,8 +16,9 @@ from msgspec import Struct
 from heptalog.internal.v1 import bytes_pb2
 from heptalog.replay.errors import HeptalogError
 from heptalog.service.appends import Append, Receipt
-from heptalog.service.client import calls, flight
+from heptalog.service.client import flight
 from heptalog.service.client.flight import outcome_of
+from heptalog.service.client.line import closed
 from heptalog.v1 import log_pb2
 
 # So long after two were under way together others are expected: all whom one message answers are done for a moment.
@@ -272,4 +273,4 @@ class Sharing(Generic[S]):
         if self._stream is stream:
             self._stream = None
         self._prospect.learn(code, was_of_use=stream.joint.heard_count > 0)
-        return calls.closed() if self._is_closed else None
+        return closed() if self._is_closed else None

@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
-from copy import copy
 from threading import Condition, Event, Thread, current_thread
 from types import TracebackType
 from typing import Any, Self
@@ -15,6 +14,7 @@ from heptalog.service.appends import Append, Receipt
 from heptalog.service.client import calls
 from heptalog.service.client.calls import Retries
 from heptalog.service.client.flight import Flight, settle
+from heptalog.service.client.line import Line, may_go_on
 
 
 class AppendStream:
@@ -30,12 +30,14 @@ class AppendStream:
     def __init__(
         self,
         open_call: Callable[..., Any],
+        line: Line,
         timeout: float,
         retries: Retries,
         pause: Callable[[float], None],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._open = open_call
+        self._line = line
         self._retries = retries
         self._pause = pause
         self._changed = Condition()
@@ -77,7 +79,7 @@ class AppendStream:
                     )
                 self._changed.wait()
             if self._failure is not None:
-                raise copy(self._failure)
+                raise self._failure.again()
             if self._is_closing:
                 raise Unavailable(Code.SERVER_UNREACHABLE, problem="the stream has been left")
             self._flight.take(append, future)
@@ -120,8 +122,8 @@ class AppendStream:
                     pauses = self._retries.pauses()
                 failure: HeptalogError = Unavailable(Code.SERVER_UNREACHABLE, problem="the stream ended early")
             except grpc.RpcError as error:
-                failure = calls.failure(error)
-                if not self._is_overdue and not calls.may_go_on(error):
+                failure = self._line.failure(error)
+                if not self._is_overdue and not may_go_on(error):
                     raise failure from None
             finally:
                 self._disconnect()
@@ -202,4 +204,4 @@ class AppendStream:
             waiting = self._flight.give_up()
             self._changed.notify_all()
         for future in waiting:
-            settle(future, copy(error))
+            settle(future, error.again())

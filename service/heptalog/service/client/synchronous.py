@@ -21,8 +21,10 @@ from heptalog.service.client.answers import QueryAnswer
 from heptalog.service.client.calls import Retries, StateView
 from heptalog.service.client.joined import JoinedAppends
 from heptalog.service.client.joint import AppendRequest
+from heptalog.service.client.line import Line, is_worth_retrying, may_go_on
 from heptalog.service.client.streams import AppendStream
 from heptalog.service.evidence.proofs import Proof
+from heptalog.service.forms import formed
 from heptalog.service.store import Checkpoint, GameEntry, GameFilter, Head, Stored
 from heptalog.v1 import (
     admin_pb2,
@@ -42,7 +44,8 @@ class Client:
     """A connection to a service at `host:port`. Every call raises what the service raised, as the same error.
 
     Calls are made again while the service is unavailable; that is safe, since every event has its id before it is
-    first sent. `timeout` is the deadline in seconds of one attempt. `joins_appends` has appends that are under way at
+    first sent. Only `bundle` and `rebuild_tables` are not. `timeout` is the deadline in seconds of one attempt, of
+    whatever does not come as a stream. `joins_appends` has appends that are under way at
     the same time share a call, which costs a fraction of a call each; nobody is told anything else for it.
     """
 
@@ -58,15 +61,17 @@ class Client:
         self._timeout = timeout
         self._retries = retries or Retries()
         self._pause = pause
+        self._line = Line(target)
         self._channel = grpc.insecure_channel(target, options=calls.OPTIONS)
-        self._games = games_pb2_grpc.GamesServiceStub(self._channel)
-        self._admin = admin_pb2_grpc.AdminServiceStub(self._channel)
-        self._append_events = calls.append_call(self._channel)
-        self._append_stream = calls.append_stream_call(self._channel)
+        channel = self._line.over(self._channel)
+        self._games = games_pb2_grpc.GamesServiceStub(channel)
+        self._admin = admin_pb2_grpc.AdminServiceStub(channel)
+        self._append_events = calls.append_call(channel)
+        self._append_stream = calls.append_stream_call(channel)
         self._joined = JoinedAppends(self._append_stream, self._appended, timeout) if joins_appends else None
-        self._read = calls.read_call(self._channel)
-        self._audit = audit_pb2_grpc.AuditServiceStub(self._channel)
-        self._history = query_pb2_grpc.QueryServiceStub(self._channel)
+        self._read = calls.read_call(channel)
+        self._audit = audit_pb2_grpc.AuditServiceStub(channel)
+        self._history = query_pb2_grpc.QueryServiceStub(channel)
 
     def __enter__(self) -> Self:
         return self
@@ -78,6 +83,7 @@ class Client:
 
     def close(self) -> None:
         """Let go of the connection. Whoever still waits for an answer is told so."""
+        self._line.is_closed = True
         if self._joined is not None:
             self._joined.closing()
         self._channel.close()
@@ -89,7 +95,7 @@ class Client:
     ) -> "Recorder":
         """Open a game and record into it. Without a `game_id` one is made here, so that a retry is recognised."""
         event = calls.identified(
-            Event(0, started, game_id=game_id or calls.new_game_id(), occurred_at=occurred_at, recorded_by=recorded_by)
+            Event(0, started, game_id=game_id or calls.new_id(), occurred_at=occurred_at, recorded_by=recorded_by)
         )
         request = calls.create_request(event)
         receipt = wire.created_of(self._call(self._games.CreateGame, request))
@@ -111,7 +117,7 @@ class Client:
 
         `stream.append(append)` gives a future.
         """
-        return AppendStream(self._append_stream, self._timeout, self._retries, self._pause)
+        return AppendStream(self._append_stream, self._line, self._timeout, self._retries, self._pause)
 
     def read(
         self, game_id: str = "", *, start: int | None = None, limit: int = 0, is_backwards: bool = False
@@ -130,9 +136,9 @@ class Client:
                     pauses = self._retries.pauses()
                 return
             except grpc.RpcError as error:
-                seconds = next(pauses, None) if calls.is_worth_retrying(error) else None
+                seconds = next(pauses, None) if is_worth_retrying(error) else None
                 if seconds is None:
-                    raise calls.failure(error) from None
+                    raise self._line.failure(error) from None
                 if calls.is_all_read(start, left=left, limit=limit, is_backwards=is_backwards):
                     return
                 self._pause(seconds)
@@ -179,52 +185,57 @@ class Client:
 
         Whoever signed it: `heptalog.replay.evidence.checkpoints.open_checkpoint` checks that.
         """
-        request = audit_pb2.GetCheckpointRequest(fresh=is_fresh, size=size)
+        request = formed(audit_pb2.GetCheckpointRequest, fresh=is_fresh, size=size)
         return wire.checkpoint_of(self._call(self._audit.GetCheckpoint, request).checkpoint)
 
-    def checkpoints(self, *, after: int = 0) -> Iterator[Checkpoint]:
-        """Every checkpoint of a greater size that was kept, ascending."""
-        stream = self._audit.ListCheckpoints(
-            audit_pb2.ListCheckpointsRequest(after_size=after), timeout=calls.READ_TIMEOUT_SECONDS
-        )
-        try:
-            for response in stream:
-                yield from map(wire.checkpoint_of, response.checkpoints)
-        except grpc.RpcError as error:
-            raise calls.failure(error) from None
-        finally:
-            stream.cancel()
+    def checkpoints(self, *, after: int = 0) -> Generator[Checkpoint, None, None]:
+        """Every checkpoint of a greater size that was kept, ascending; goes on by itself after a cut connection."""
+        pauses = self._retries.pauses()
+        while True:
+            request = calls.checkpoints_request(after)
+            stream = self._audit.ListCheckpoints(request, timeout=calls.READ_TIMEOUT_SECONDS)
+            try:
+                for response in stream:
+                    for checkpoint in map(wire.checkpoint_of, response.checkpoints):
+                        yield checkpoint
+                        after = checkpoint.size
+                    pauses = self._retries.pauses()
+                return
+            except grpc.RpcError as error:
+                seconds = next(pauses, None) if may_go_on(error) else None
+                if seconds is None:
+                    raise self._line.failure(error) from None
+                self._pause(seconds)
+            finally:
+                stream.cancel()
 
     def inclusion_proof(self, position: int, *, size: int = 0) -> Proof:
         """What shows that the event at a position is in the log of a size, 0 being that of the latest checkpoint."""
-        request = audit_pb2.GetInclusionProofRequest(position=position, size=size)
+        request = formed(audit_pb2.GetInclusionProofRequest, position=position, size=size)
         return wire.inclusion_of(self._call(self._audit.GetInclusionProof, request))
 
     def consistency_proof(self, first: int, *, second: int = 0) -> Proof:
         """What shows that the log of the second size, 0 as above, begins with that of the first."""
-        request = audit_pb2.GetConsistencyProofRequest(first_size=first, second_size=second)
+        request = formed(audit_pb2.GetConsistencyProofRequest, first_size=first, second_size=second)
         return wire.consistency_of(self._call(self._audit.GetConsistencyProof, request))
 
     def cosign(self, note: str) -> Checkpoint:
         """Bring a checkpoint back with the signatures of a witness; it is given with all that it has then."""
-        request = audit_pb2.AddCosignatureRequest(note=note)
+        request = formed(audit_pb2.AddCosignatureRequest, note=note)
         return wire.checkpoint_of(self._call(self._audit.AddCosignature, request).checkpoint)
 
-    def bundle(self, game_id: str, *, viewer: Viewer, is_withheld: bool = False) -> Iterator[bytes]:
+    def bundle(self, game_id: str, *, viewer: Viewer, is_withheld: bool = False) -> Generator[bytes, None, None]:
         """The file that proves a game without a server, as one viewer may have it, in pieces.
 
-        `is_withheld` keeps back what the rules have not shown, though the game is over.
+        `is_withheld` keeps back what the rules have not shown, though the game is over. Is not asked for again by
+        itself: pieces of two files would not fit.
         """
         asked = wire.viewer_message(viewer)
-        request = audit_pb2.ExportBundleRequest(game_id=game_id, viewer=asked, withheld=is_withheld)
+        request = formed(audit_pb2.ExportBundleRequest, game_id=game_id, viewer=asked, withheld=is_withheld)
         stream = self._audit.ExportBundle(request, timeout=calls.READ_TIMEOUT_SECONDS)
-        try:
+        with self._line.hearing(stream):
             for response in stream:
                 yield response.data
-        except grpc.RpcError as error:
-            raise calls.failure(error) from None
-        finally:
-            stream.cancel()
 
     def backup(self, have: Have) -> Generator[Part, None, None]:
         """What a backup does not have yet, as parts of one moment.
@@ -244,9 +255,9 @@ class Client:
                         have, pauses = more, self._retries.pauses()
                 return
             except grpc.RpcError as error:
-                seconds = next(pauses, None) if calls.may_go_on(error) else None
+                seconds = next(pauses, None) if may_go_on(error) else None
                 if seconds is None:
-                    raise calls.failure(error) from None
+                    raise self._line.failure(error) from None
                 self._pause(seconds)
             finally:
                 stream.cancel()
@@ -257,7 +268,7 @@ class Client:
         `timeout` is for the whole, waiting included; without one it is the server that says how long is too long.
         """
         request = wire.query_request(Question(sql, rows_max, timeout))
-        return QueryAnswer(self._history.Query, request, timeout, self._retries.pauses(), self._pause)
+        return QueryAnswer(self._history.Query, self._line, request, timeout, self._retries.pauses(), self._pause)
 
     def list_views(self) -> tuple[View, ...]:
         """The dictionary: every table and view that can be asked, and what their columns mean."""
@@ -265,18 +276,17 @@ class Client:
         return tuple(map(wire.view_of, response.views))
 
     def rebuild_tables(self) -> Generator[Rebuilding, None, None]:
-        """Have the tables made anew, and hear how far they are; at the end the new ones answer."""
+        """Have the tables made anew, and hear how far they are; at the end the new ones answer.
+
+        Is not asked for again by itself: to be cut off says nothing of the work.
+        """
         stream = self._admin.RebuildTables(admin_pb2.RebuildTablesRequest(), timeout=calls.REBUILD_TIMEOUT_SECONDS)
-        try:
+        with self._line.hearing(stream):
             for response in stream:
                 yield wire.rebuilding_of(response)
-        except grpc.RpcError as error:
-            raise calls.failure(error) from None
-        finally:
-            stream.cancel()
 
     def _game(self, game_id: str) -> games_pb2.GetGameResponse:
-        request = games_pb2.GetGameRequest(game_id=game_id)
+        request = formed(games_pb2.GetGameRequest, game_id=game_id)
         return self._call(self._games.GetGame, request)
 
     def _appended(self, append: Append, request: AppendRequest, seconds: float) -> Receipt:
@@ -290,9 +300,9 @@ class Client:
             try:
                 return method(request, timeout=timeout)
             except grpc.RpcError as error:
-                pause = next(pauses, None) if calls.is_worth_retrying(error) else None
+                pause = next(pauses, None) if is_worth_retrying(error) else None
                 if pause is None:
-                    raise calls.failure(error) from None
+                    raise self._line.failure(error) from None
                 self._pause(pause)
                 timeout = self._timeout
 
@@ -304,6 +314,9 @@ class Recorder:
         self._client = client
         self.game_id = game_id
         self.head = head
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(game_id={self.game_id!r}, sequence={self.head.sequence})"
 
     def append(self, *bodies: Body, occurred_at: int = 0, recorded_by: str = "") -> Receipt:
         """Record what happened next, all of it or nothing. Raises Refused where the rules say no."""
