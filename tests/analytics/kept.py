@@ -8,8 +8,9 @@ from typing import Any, Final
 
 import duckdb
 
-from heptalog.analytics.keeping import games, merging, series
+from heptalog.analytics.keeping import due, games, merging, opened, series
 from heptalog.analytics.keeping.follower import Follower
+from heptalog.analytics.keeping.manifest import boot_id
 from heptalog.analytics.keeping.place import current
 from heptalog.analytics.projecting.arrow import arrow_table, arrow_tables, refusal_row
 from heptalog.analytics.projecting.game import project
@@ -27,6 +28,11 @@ Rows = dict[str, list[tuple[Any, ...]]]
 BOOT: Final = "this one"
 # The beginnings of a game of each kind.
 LOG: Final = [recorded_game(rules, 1, event_count_max=60) for rules in GAMES]
+
+
+def behind(folder: Path, source: LogStore) -> int:
+    """How many events are not in the tables yet; all of them where they are to be made anew."""
+    return due(opened(folder, source, boot=boot_id()), source)
 
 
 class Growing:

@@ -88,7 +88,9 @@ BOMBS: Final = {
     "group by": "SELECT hash(x), count(*) FROM range(1000000000) t(x) GROUP BY ALL",
     "window": "SELECT sum(x) OVER (ORDER BY hash(x)) FROM range(1000000000) t(x)",
     "levenshtein": "SELECT min(levenshtein(md5(a::TEXT), md5(b::TEXT))) FROM range(9999999) t(a), range(9999999) u(b)",
-    "3000-way union": " UNION ALL ".join(["SELECT 1"] * 3_000) + " UNION ALL FROM range(1000000000000)",
+    "3000-way union": "SELECT count(*) FROM ("
+    + " UNION ALL ".join(["SELECT 1"] * 3_000)
+    + " UNION ALL FROM range(1000000000000))",
     "string_agg": "SELECT string_agg(x::VARCHAR, ',') FROM range(10000000000) t(x)",
     "list": "SELECT list(x) FROM range(10000000000) t(x)",
     "to_json of a list": "SELECT to_json(list(x)) FROM range(10000000000) t(x)",

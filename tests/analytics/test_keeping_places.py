@@ -10,7 +10,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from heptalog.analytics.keeping import Follower, behind, folder_of
+from heptalog.analytics.keeping import Follower, folder_of
 from heptalog.analytics.keeping.generation import Generation
 from heptalog.analytics.keeping.manifest import FORM, boot_id, written
 from heptalog.analytics.keeping.place import MANIFEST, begin, clear, current, keep, read
@@ -21,6 +21,7 @@ from heptalog.service.store.memory import MemoryStore
 from tests.analytics.kept import (
     BOOT,
     LOG,
+    behind,
     files_in,
     following,
     generation_of,

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from heptalog.analytics.keeping import Follower, behind, build, check
+from heptalog.analytics.keeping import Follower, build, check
 from heptalog.analytics.keeping.manifest import written
 from heptalog.analytics.keeping.opening import hash_at
 from heptalog.analytics.keeping.place import begin, current
@@ -16,6 +16,7 @@ from heptalog.replay.registry import GAMES
 from heptalog.service.store.memory import MemoryStore
 from tests.analytics.kept import (
     LOG,
+    behind,
     files_in,
     following,
     generation_of,

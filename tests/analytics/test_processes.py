@@ -2,13 +2,17 @@
 
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
 from functools import partial
+from pathlib import Path
 
 import pytest
 
 from heptalog.analytics.processes import Tally, in_order, in_order_tallied
+from heptalog.analytics.signals import ending, unheard
 from heptalog.replay.errors import Code, Unavailable
 
 
@@ -43,7 +47,7 @@ def test_results_come_in_order_and_work_is_asked_for_as_it_is_needed() -> None:
             asked.append(number)
             yield number
 
-    results = in_order(_of_ten, numbers(), jobs=2)
+    results = in_order(_of_ten, numbers(), jobs=2, work="divided")
     first = next(results)
     assert len(asked) < 100
     assert [first, *results] == [number // 10 for number in range(1_000)]
@@ -76,8 +80,57 @@ def _stop(done: int) -> None:
     raise CancelledError
 
 
-@pytest.mark.parametrize("work", [in_order, partial(in_order_tallied, tell=lambda done: None)])
-def test_a_process_that_is_killed_is_told(work: Callable[..., Iterator[int]]) -> None:
+@pytest.mark.parametrize(
+    ("work", "did"),
+    [
+        (partial(in_order, work="played games"), "played games"),
+        (partial(in_order_tallied, tell=lambda done: None), "made the tables"),
+    ],
+)
+def test_a_process_that_is_killed_is_told(work: Callable[..., Iterator[int]], did: str) -> None:
     with pytest.raises(Unavailable) as failure:
         list(work(_die, range(3), jobs=2))
     assert failure.value.code is Code.SOURCE_UNREADABLE
+    assert failure.value.facts == {"problem": f"a process that {did} was killed"}
+
+
+# Read by every Python that begins: Ctrl-C comes before a process has loaded anything of ours.
+_AT_ONCE = """
+import os, signal, sys
+if "--multiprocessing-fork" in sys.orig_argv:
+    os.kill(os.getpid(), signal.SIGINT)
+"""
+_WORK = """
+from math import isqrt
+from heptalog.analytics.processes import in_order
+if __name__ == "__main__":
+    print(list(in_order(isqrt, [4, 9, 16], jobs=2, work="took roots")))
+"""
+
+
+def test_a_process_does_not_hear_an_interrupt_not_even_while_it_loads(tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text(_AT_ONCE)
+    (tmp_path / "work.py").write_text(_WORK)
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    done = subprocess.run([sys.executable, tmp_path / "work.py"], env=environment, capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "[2, 3, 4]\n", "")
+
+
+def test_who_starts_processes_still_hears_it_and_is_as_before() -> None:
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ())
+    begun: list[str] = []
+
+    def begin() -> None:
+        with unheard():
+            signal.raise_signal(signal.SIGINT)
+            begun.append("all of it")
+
+    with pytest.raises(KeyboardInterrupt):
+        begin()
+    assert begun
+    assert signal.pthread_sigmask(signal.SIG_BLOCK, ()) == before
+
+
+@pytest.mark.parametrize(("code", "told"), [(1, "ended with 1"), (-9, "was ended by signal 9")])
+def test_how_a_process_has_ended_is_told(code: int, told: str) -> None:
+    assert ending(code) == told

@@ -17,12 +17,12 @@ from heptalog.analytics.tables import TABLES, columns_of
 from heptalog.replay.codec import content_of
 from heptalog.replay.errors import Code, HeptalogError, Malformed, Redacted, Refused
 from heptalog.replay.events import Body, CardPlayed, Event, GameClosed, GameStarted, MovesRetracted, NoteAdded, Player
-from heptalog.replay.evidence.seals import redact
 from heptalog.replay.registry import GAMES, REGISTRY
 from heptalog.replay.seven_bridge.events import SevenBridge
 from heptalog.replay.seven_rocks.events import SevenRocks
 from heptalog.replay.times import SECOND
 from tests.analytics.given_games import Game, of_bodies
+from tests.support.evidence import redact
 from tests.support.play import play
 
 ROOT = Path(__file__).parents[2]

@@ -78,7 +78,8 @@ def test_a_database_is_exported_and_said_so(many: Path, tmp_path: Path) -> None:
 def test_on_all_cores_it_is_the_same(many: Path, tmp_path: Path) -> None:
     alone, together = tmp_path / "alone", tmp_path / "together"
     assert run("export", many, "--parquet", alone, "--unfinished").code == 0
-    settings = Settings(partial(in_order, jobs=2), time.time_ns, has_running=True, small_events=0, work_events=300)
+    at_once = partial(in_order, jobs=2, work="exported games")
+    settings = Settings(at_once, time.time_ns, has_running=True, small_events=0, work_events=300)
     with exporting(together, lying(many), settings) as work:
         told: list[int] = []
         report = work.run(told.append)

@@ -1,5 +1,6 @@
 """stdout and stderr that are closed, full or gone: one of the exit codes, never a traceback, and no word misplaced."""
 
+import fcntl
 import os
 import subprocess
 import termios
@@ -8,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.given import bad, bare, write
+from tests.cli.given import bad, bare, whole, write
 from tests.cli.running import PROGRAM, WAIT_SECONDS, run
 
 FULL = Path("/dev/full")
@@ -40,15 +41,37 @@ def test_a_result_for_a_full_disk_is_three(arguments: tuple[str, ...], game: Pat
     assert done.stderr.count("\n") == (2 if arguments == ("verify", "{}") else 1)
 
 
-def test_a_result_for_nobody_is_three_and_says_nothing(game: Path) -> None:
+def test_a_result_for_nobody_ends_as_by_the_signal_for_that_and_says_nothing(game: Path) -> None:
     reader, writer = os.pipe()
     os.close(reader)
     for arguments in (("--help",), ("replay", game)):
         done = subprocess.run(
             [PROGRAM, *arguments], stdout=writer, stderr=subprocess.PIPE, encoding="utf-8", check=False
         )
-        assert (done.returncode, done.stderr) == (3, "")
+        assert (done.returncode, done.stderr) == (141, "")
     os.close(writer)
+
+
+# Each is more than the pipe below holds.
+LONG = (("export", "{game}"), ("sql", "{log}", "FROM range(1000000)", "--format", "csv"), ("views", "--format", "json"))
+
+
+@pytest.mark.parametrize("arguments", LONG, ids=lambda words: words[0])
+def test_a_reader_that_goes_in_the_middle_ends_the_program_as_that_signal_does(
+    arguments: tuple[str, ...], tmp_path: Path
+) -> None:
+    game, log = write(tmp_path / "long.jsonl", whole(length=100)), tmp_path / "log.duckdb"
+    assert run("import", game, "--into", log, "--quiet").code == 0
+    reader, writer = os.pipe()
+    # As little as can be: what is written beyond waits for who reads, or finds him gone.
+    fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, 4096)
+    words = [str(PROGRAM), *(argument.format(game=game, log=log) for argument in arguments)]
+    with subprocess.Popen(words, stdout=writer, stderr=subprocess.PIPE, encoding="utf-8") as process:
+        os.close(writer)
+        assert os.read(reader, 1)
+        os.close(reader)
+        _, told = process.communicate(timeout=WAIT_SECONDS)
+    assert (process.returncode, told) == (141, "")
 
 
 @pytest.mark.parametrize("redirection", ["2>&-", pytest.param("2>/dev/full", marks=needs_full)])

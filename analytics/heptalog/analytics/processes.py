@@ -3,16 +3,17 @@
 import gc
 import multiprocessing
 import os
-import signal
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, MutableSequence, Sequence
 from concurrent.futures import CancelledError, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from functools import partial
 from multiprocessing.context import SpawnContext
 from threading import Thread
 from typing import Final, TypeVar
 
+from heptalog.analytics.signals import unheard
 from heptalog.replay.errors import Code, Unavailable
 
 T = TypeVar("T")
@@ -46,15 +47,15 @@ def core_count() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def in_order(function: Callable[[T], R], items: Iterable[T], *, jobs: int) -> Iterator[R]:
+def in_order(function: Callable[[T], R], items: Iterable[T], *, jobs: int, work: str) -> Iterator[R]:
     """What a function makes of each item, in so many processes; never more is on its way than is held easily.
 
-    Raises Unavailable where a process is killed.
+    Raises Unavailable where a process is killed: one that did this `work`, as in "examined games".
     """
     waiting: deque[Future[R]] = deque()
-    with _pool(_begin, jobs=jobs, work="examined games") as pool:
+    with _pool(_begin, jobs=jobs, work=work) as pool:
         for item in items:
-            waiting.append(pool.submit(function, item))
+            waiting.append(_begun(pool, function, item))
             if len(waiting) >= jobs * _WAITING_PER_PROCESS:
                 yield waiting.popleft().result()
         while waiting:
@@ -78,7 +79,7 @@ def in_order_tallied(
     with _pool(_begin_tallied, shared, jobs=min(jobs, len(items)), work="made the tables") as pool:
         try:
             futures: list[Future[R]] = [
-                pool.submit(_tallied, function, item, place) for place, item in enumerate(items)
+                _begun(pool, _tallied, function, item, place) for place, item in enumerate(items)
             ]
             for future in futures:
                 while not future.done():
@@ -101,12 +102,16 @@ def _pool(begin: Callable[..., None], *arguments: object, jobs: int, work: str) 
         pool.shutdown(wait=True, cancel_futures=True)
 
 
+def _begun(pool: ProcessPoolExecutor, function: Callable[..., R], *arguments: object) -> "Future[R]":
+    """Have a pool do something; a process that it starts for that never hears Ctrl-C."""
+    with unheard():
+        return pool.submit(partial(function, *arguments))
+
+
 # In the other processes.
 
 
 def _begin() -> None:
-    # Ctrl-C goes to all of them, and only the first tells of it.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     Thread(target=_end_with_parent, daemon=True).start()
 
 

@@ -29,13 +29,13 @@ from heptalog.cli.commands.simulate import simulate
 from heptalog.cli.commands.sql import sql
 from heptalog.cli.commands.verify import verify
 from heptalog.cli.commands.views import views
-from heptalog.cli.exits import Exit, complain
+from heptalog.cli.exits import UNHEARD, Exit, complain
 from heptalog.cli.streams import prepared
 
 _EPILOG: Final = (
     "A game is named by FILE, by DATABASE.duckdb#GAME or by grpc://HOST:PORT#GAME, everywhere alike. "
     "Exit codes: 0 fine; 1 something is wrong, or two games differ; 2 wrong use; "
-    "3 something could not be opened or reached."
+    "3 something could not be opened or reached; 130 stopped by Ctrl-C; 141 nobody reads the result any more."
 )
 
 app: Final = typer.Typer(
@@ -108,8 +108,8 @@ def main() -> None:
             code = end.code
         sys.stdout.flush()
     except OSError as error:
-        if not isinstance(error, BrokenPipeError):
+        if not result.is_unheard:
             complain(error.strerror or type(error).__name__)
     if result.is_lost:
-        code = Exit.UNREACHABLE
+        code = UNHEARD if result.is_unheard else Exit.UNREACHABLE
     sys.exit(code if isinstance(code, int) else Exit.FINE)

@@ -22,8 +22,9 @@ from heptalog.cli.auditstates import folders_of, is_own, make_folders, own_state
 from heptalog.cli.connections import Connections, opening, reachable, shown
 from heptalog.cli.databases import Database
 from heptalog.cli.exits import WrongUse
+from heptalog.cli.files import backup_text
 from heptalog.cli.servers import SCHEME, Server
-from heptalog.cli.sources import named
+from heptalog.cli.sources import Folder, named
 from heptalog.replay.errors import Corrupt, HeptalogError, Unavailable
 from heptalog.replay.evidence.notes import VerifierKey
 from heptalog.service.auditing import progress as states
@@ -35,6 +36,7 @@ from heptalog.service.auditing.progress import Bound, Progress
 from heptalog.service.auditing.reading import Reader
 from heptalog.service.auditing.servers import ServerSource, hash_at, last_of
 from heptalog.service.auditing.sources import Given, Source
+from heptalog.service.store.duck_faults import let_through
 from heptalog.service.store.duck_kept import Kept, opened_kept
 
 SAVE_SECONDS: Final = 2.0
@@ -84,7 +86,8 @@ class AuditedDatabase(Struct, frozen=True):
             last, events = _extent(kept)
             try:
                 root = kept.root(last)
-            except Exception:  # noqa: BLE001  # whatever is wrong with it, the audit will say so
+            except Exception as error:  # noqa: BLE001  # whatever is wrong with it, the audit will say so
+                let_through(error)
                 root = b""
         stamp = (*_stamp(self.real), *_stamp(self.real.with_name(self.real.name + ".wal")))
         return Bound(shown(self.real), events, last, root, stamp, given_hash)
@@ -132,6 +135,8 @@ def place_of(text: str) -> AuditedDatabase | AuditedServer:
             return AuditedDatabase(path)
         case Server(target=target):
             return AuditedServer(target)
+        case Folder(path=path) if backup := backup_text(path):
+            raise WrongUse(f"{text}: {backup}")
     raise WrongUse(f"{text}: a whole log is audited, a database or {SCHEME}HOST:PORT")
 
 
@@ -276,7 +281,7 @@ class Auditor:
         if jobs == 1 or self._progress.bound.events < SMALL_COUNT:
             return map(self._reader.report, works)
         task = _Task(self._place, self._keys)
-        return in_order(task, works, jobs=jobs or core_count())
+        return in_order(task, works, jobs=jobs or core_count(), work="audited the log")
 
     def _may_keep(self) -> bool:
         try:

@@ -84,7 +84,7 @@ def _fetched(source: Server, connections: Connections, wanted: Wanted) -> Begin:
 def _exported(begin: Begin, wanted: Wanted) -> Exported:
     jobs = core_count()
     settings = Settings(
-        at_once=partial(in_order, jobs=jobs),
+        at_once=partial(in_order, jobs=jobs, work="exported games"),
         clock=time.time_ns,
         made_by=f"heptalog {version('heptalog')}",
         has_running=wanted.has_running,

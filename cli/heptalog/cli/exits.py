@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Collection
 from enum import IntEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from heptalog.replay.errors import Code, HeptalogError
@@ -16,6 +16,12 @@ class Exit(IntEnum):
     FINDING = 1  # something is wrong, or two games differ
     WRONG_USE = 2
     UNREACHABLE = 3  # something could not be opened, reached or written
+
+
+# Beside the four, what a shell reports for a program that a signal has ended: Ctrl-C, and a pipe that nobody reads from
+# any more. Of what was asked neither says that it is fine, for not all of it was done.
+INTERRUPTED: Final = 130
+UNHEARD: Final = 141
 
 
 def worst(exits: Collection[Exit]) -> Exit:

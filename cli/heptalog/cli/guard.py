@@ -4,18 +4,13 @@ import functools
 import os
 import sys
 from collections.abc import Callable
-from typing import Final, ParamSpec
+from typing import ParamSpec
 
 import typer
 
-from heptalog.cli.exits import Exit, WrongUse, complain, exit_of
+from heptalog.cli.exits import INTERRUPTED, UNHEARD, Exit, WrongUse, complain, exit_of
 
 P = ParamSpec("P")
-
-# What a shell reports for a program stopped by Ctrl-C; the one code beside the four.
-INTERRUPTED: Final = 130
-# What the engine makes of a Ctrl-C that meets one of its queries.
-_ENGINE_INTERRUPTED: Final = "Query interrupted"
 
 
 def guarded(command: Callable[P, Exit]) -> Callable[P, None]:
@@ -45,13 +40,12 @@ def _ended(work: Callable[[], Exit]) -> int:
         return INTERRUPTED
     except BrokenPipeError:
         # Who reads has gone, and needs no word of it.
-        return Exit.UNREACHABLE
+        return UNHEARD
     except OSError as error:
         complain(f"{error.strerror or type(error).__name__}{f': {error.filename}' if error.filename else ''}")
         return Exit.UNREACHABLE
     except Exception as error:  # noqa: BLE001  # whatever it was, it is told in one line
-        is_interrupt = isinstance(error, RuntimeError) and str(error) == _ENGINE_INTERRUPTED
-        return INTERRUPTED if is_interrupt else _failed(error)
+        return _failed(error)
     return code
 
 
@@ -68,6 +62,10 @@ def _failed(error: Exception) -> int:
     if isinstance(error, HeptalogError):
         complain(printable(f"{sentence(error)} [{error.code}]"))
         return exit_of(error)
+    from heptalog.service.store.duck_faults import is_interrupt
+
+    if is_interrupt(error):
+        return INTERRUPTED
     if os.environ.get("HEPTALOG_TRACEBACK"):
         raise error
     # Our own bug. Its text could quote a hidden card, so only its kind and its place are told.

@@ -118,7 +118,12 @@ def _run(session: Session, text: str) -> None:
         parts = statements(text)
         for question in (*parts.ended, *([parts.rest] if parts.has_rest else [])):
             _told(partial(_ask, session, question))
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, RuntimeError) as error:
+        # The tables are brought up to date here, by the engine.
+        from heptalog.service.store.duck_faults import is_interrupt
+
+        if not is_interrupt(error):
+            raise
         complain("cancelled")
 
 

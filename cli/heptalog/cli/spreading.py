@@ -78,7 +78,7 @@ def _in_parallel(
             sent.append((chunk, here))
             yield [game for place, game in enumerate(chunk) if place not in here]
 
-    for results in in_order(partial(_elsewhere, work, ahead), others_of(), jobs=jobs):
+    for results in in_order(partial(_elsewhere, work, ahead), others_of(), jobs=jobs, work="read games"):
         chunk, here = sent.popleft()
         others = iter(results)
         for place, game in enumerate(chunk):

@@ -13,15 +13,18 @@ class ResultFile(FileIO):
     """stdout: the first write that fails is raised, and what is written after it goes nowhere."""
 
     is_lost = False
+    is_unheard = False  # whoever was to read it has gone, and needs no word of it
 
     def write(self, data: "ReadableBuffer") -> int | None:  # type: ignore[override]  # as the file itself answers
+        """Write, or after a failure only say so."""
         if self.is_lost:
             return memoryview(data).nbytes
         try:
             return super().write(data)
-        except OSError:
+        except OSError as error:
             # Python itself writes what is left at its end, and must not fail again.
             self.is_lost = True
+            self.is_unheard = isinstance(error, BrokenPipeError)
             raise
 
 
@@ -29,6 +32,7 @@ class TalkFile(FileIO):
     """stderr: what cannot be written is dropped, for talk decides nothing."""
 
     def write(self, data: "ReadableBuffer") -> int:
+        """Write what can be written."""
         try:
             written = super().write(data)
         except OSError:

@@ -27,6 +27,7 @@ from heptalog.analytics.asking.frames import (
     rows_of,
 )
 from heptalog.analytics.asking.limits import STATEMENT_SIZE_MAX, Limits, check
+from heptalog.analytics.signals import ending
 from heptalog.analytics.snapshots import Snapshot
 from heptalog.replay.errors import Code, HeptalogError, Malformed, Unavailable
 
@@ -103,6 +104,7 @@ class Workers:
     def _order(self, seconds: float, *places: socket.socket) -> None:
         """Give the nursery an order; one that has died is followed by another."""
         message = ORDER.pack(seconds)
+        failure: OSError | None = None
         with self._lock:
             for _ in range(2):
                 try:
@@ -110,9 +112,10 @@ class Workers:
                     # The socket of a question and its leash go with the message, which is one because it is short.
                     socket.send_fds(orders, [message], [place.fileno() for place in places])
                     return
-                except OSError:
+                except OSError as error:
+                    failure = error
                     self._end()
-        raise Unavailable(Code.QUERY_FAILED, problem="no process can be started for it")
+        raise Unavailable(Code.QUERY_FAILED, problem="no process can be started for it") from failure
 
     def _started(self) -> socket.socket:
         if self._is_closed:
@@ -121,16 +124,20 @@ class Workers:
             return self._orders
         self._end()
         ours, theirs = socket.socketpair()
-        with theirs:
-            self._process = subprocess.Popen(  # noqa: S603  # this program, with our own arguments
-                [*_COMMAND, str(theirs.fileno()), str(self._niceness)],
-                env=_ENVIRONMENT,
-                cwd="/",
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                pass_fds=[theirs.fileno()],
-                start_new_session=True,
-            )
+        try:
+            with theirs:
+                self._process = subprocess.Popen(  # noqa: S603  # this program, with our own arguments
+                    [*_COMMAND, str(theirs.fileno()), str(self._niceness)],
+                    env=_ENVIRONMENT,
+                    cwd="/",
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    pass_fds=[theirs.fileno()],
+                    start_new_session=True,
+                )
+        except BaseException:
+            ours.close()
+            raise
         # Orders are short; one that is not taken says that the nursery hangs.
         ours.settimeout(_GRACE_SECONDS)
         self._orders = ours
@@ -236,9 +243,7 @@ class Answer:
             return Unavailable(Code.QUERY_FAILED, problem="its process was lost")
         if is_late:
             return self._too_long()
-        number = os.waitstatus_to_exitcode(status)
-        problem = f"its process was ended by signal {-number}" if number < 0 else f"its process ended with {number}"
-        return Unavailable(Code.QUERY_FAILED, problem=problem)
+        return Unavailable(Code.QUERY_FAILED, problem=f"its process {ending(os.waitstatus_to_exitcode(status))}")
 
     def _too_long(self) -> HeptalogError:
         return Unavailable(Code.QUERY_TOO_LONG, seconds_max=self._limits.seconds)

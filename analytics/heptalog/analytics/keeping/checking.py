@@ -20,7 +20,7 @@ from heptalog.analytics.keeping.place import current, read
 from heptalog.analytics.keeping.rated import rated_anew
 from heptalog.analytics.keeping.segments import NUMBER
 from heptalog.analytics.keeping.segments import read as read_rows
-from heptalog.analytics.keeping.shelf import in_order, rows_in
+from heptalog.analytics.keeping.shelf import rows_in, sorted_rows
 from heptalog.analytics.processes import Tally, in_order_tallied
 from heptalog.analytics.projecting.arrow import arrow_table, refusal_row, schema_of
 from heptalog.analytics.projecting.rows import Row
@@ -95,7 +95,7 @@ def _check_span(span: _Span, tally: Tally) -> dict[str, int]:
         lying.setdefault((segment.ruleset, segment.month), []).append(segment)
     counts = Counter[str]()
     for place in {**fresh, **lying}:
-        made = {name: in_order(pa.concat_tables(pieces)) for name, pieces in fresh.get(place, {}).items()}
+        made = {name: sorted_rows(pa.concat_tables(pieces)) for name, pieces in fresh.get(place, {}).items()}
         kept = rows_in(span.generation, lying.get(place, ()), first=span.first, last=span.last)
         for table in TABLES:
             if table.is_of_games:

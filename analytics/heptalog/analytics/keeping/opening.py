@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from heptalog.analytics.keeping.games import projected, whole_games
-from heptalog.analytics.keeping.manifest import Manifest, boot_id, load
+from heptalog.analytics.keeping.manifest import Manifest, load
 from heptalog.analytics.keeping.place import current
 from heptalog.analytics.sources import Log, Refused, Source
 from heptalog.replay.codec import hash_in
@@ -54,16 +54,11 @@ def looked_at(generation: Path, source: Log, *, boot: str, known: Found | None =
     return Found(generation, manifest, _why_anew(manifest, source))
 
 
-def behind(folder: Path, source: Log) -> int:
+def due(found: Found, source: Log) -> int:
     """How many events are to be taken that are not in the tables yet; all of them where they are to be made anew.
 
     Where it is many, `build` makes all of them faster than a follower takes these.
     """
-    return due(opened(folder, source, boot=boot_id()), source)
-
-
-def due(found: Found, source: Log) -> int:
-    """The same for what was found."""
     usable = found.usable
     return source.position() - (0 if usable is None else usable[1].position)
 

@@ -144,10 +144,10 @@ def rows_in(
                 rows = rows.filter(pa.array(~np.isin(rows[NUMBER].to_numpy(), excluded)))
             if rows.num_rows:
                 pieces.setdefault(table, []).append(rows)
-    return {table: in_order(pa.concat_tables(some)) for table, some in pieces.items()}
+    return {table: sorted_rows(pa.concat_tables(some)) for table, some in pieces.items()}
 
 
-def in_order(rows: pa.Table) -> pa.Table:
+def sorted_rows(rows: pa.Table) -> pa.Table:
     """Rows in the order of games, those of one game in the order in which they are."""
     numbers = rows[NUMBER].to_numpy()
     if (np.diff(numbers) >= 0).all():

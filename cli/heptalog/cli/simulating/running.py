@@ -107,7 +107,7 @@ def run(
     begun = clock()
     tasks = _tasks(plan, first, games, left)
     with _collecting_seldom():
-        for played in map(_played, tasks) if processes == 1 else in_order(_played_elsewhere, tasks, jobs=processes):
+        for played in map(_played, tasks) if processes == 1 else _in_processes(tasks, processes):
             counts += destination.record(played, are_new=played[0].number >= missing + _LOOKED_AT_AGAIN)
             counter.add(len(played))
             counter.name(f"games simulated, {counts.events / max(clock() - begun, 1):,.0f} events/s,")
@@ -134,6 +134,10 @@ def _tasks(plan: Plan, first: int, games: int, left: int) -> Iterator[Task]:
 
 def _played(task: Task) -> list[Simulated]:
     return [simulated(task.plan, number, is_left_running=number >= task.left_from) for number in task.numbers]
+
+
+def _in_processes(tasks: Iterator[Task], processes: int) -> Iterator[list[Simulated]]:
+    return in_order(_played_elsewhere, tasks, jobs=processes, work="played games")
 
 
 def _played_elsewhere(task: Task) -> list[Simulated]:

@@ -3,9 +3,10 @@
 from collections.abc import Callable
 from typing import TypeVar
 
-from heptalog.replay.errors import Code, Unavailable, problem_of
-from heptalog.service.auditing.findings import Tell, found
+from heptalog.replay.errors import Code, Unavailable
+from heptalog.service.auditing.findings import Tell, because, found
 from heptalog.service.auditing.sources import Source
+from heptalog.service.store.duck_faults import let_through
 
 T = TypeVar("T")
 
@@ -29,8 +30,7 @@ class Asking:
         except Unavailable:
             raise
         except Exception as error:  # noqa: BLE001  # a damaged block, or a value that nobody would have written
-            self._tell(
-                found(Code.RECORD_DAMAGED, f"it cannot be read as a whole, {problem_of(error)}", table=tables[0])
-            )
+            let_through(error)
+            self._tell(found(Code.RECORD_DAMAGED, f"it cannot be read as a whole{because(error)}", table=tables[0]))
         self._anew()
         return otherwise

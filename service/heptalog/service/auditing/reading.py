@@ -12,15 +12,16 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from heptalog.replay.errors import Code, Unavailable, problem_of
+from heptalog.replay.errors import Code, Unavailable
 from heptalog.replay.evidence.merkle import TILE_WIDTH
 from heptalog.replay.evidence.notes import VerifierKey
 from heptalog.service.auditing.audit import Report, Work, done
 from heptalog.service.auditing.chapters import GamesReport, GamesWork, Listed, RefusalsReport, RefusalsWork, misplaced
-from heptalog.service.auditing.findings import Finding, found
+from heptalog.service.auditing.findings import Finding, because, found
 from heptalog.service.auditing.sources import Source
 from heptalog.service.auditing.spans import Mark, SpanReport, SpanWork, claimed
 from heptalog.service.auditing.tiles import SPAN_WIDTH
+from heptalog.service.store.duck_faults import let_through
 
 # Fewer positions than this are not told apart where they cannot be read: the engine reads blocks. A server gives what
 # it can, to the last event.
@@ -49,7 +50,8 @@ class Reader:
         except Unavailable:
             raise
         except Exception as error:  # noqa: BLE001  # its text could quote a hidden card, so only its kind is told
-            problem = problem_of(error)
+            let_through(error)
+            problem = because(error)
         self.begin_anew()
         match work:
             case SpanWork():
@@ -57,7 +59,7 @@ class Reader:
             case GamesWork():
                 return self._games(work, problem)
             case RefusalsWork():
-                finding = found(Code.RECORD_DAMAGED, f"they cannot be read, {problem}", table="refusals")
+                finding = found(Code.RECORD_DAMAGED, f"they cannot be read{problem}", table="refusals")
                 return RefusalsReport(0, (finding,))
 
     def begin_anew(self) -> None:
@@ -80,7 +82,7 @@ class Reader:
             return replace(report, findings=(*findings, *report.findings))
         for first, last in ranges or [(low, high)]:
             place = {"position": first, "last": None if first == last else last}
-            findings.append(found(Code.RECORD_DAMAGED, f"{_they(first, last)} cannot be read, {problem}", **place))
+            findings.append(found(Code.RECORD_DAMAGED, f"{_they(first, last)} cannot be read{problem}", **place))
         end = (ranges or [(low, high)])[0][0] - 1
         before = self._up_to(replace(work, without=without), end) if end >= low else None
         claims = [claim for claim in work.claims if claim.size > end]
@@ -108,29 +110,30 @@ class Reader:
         """Which tables cannot be read, and those that an audit can do without."""
         findings = []
         for table, question in questions.items():
-            if table not in without and (problem := self._failure(question)):
-                finding = found(Code.RECORD_DAMAGED, f"what is kept {place} cannot be read, {problem}", table=table)
+            if table not in without and (problem := self._failure(question)) is not None:
+                finding = found(Code.RECORD_DAMAGED, f"what is kept {place} cannot be read{problem}", table=table)
                 findings.append(finding)
                 without = (*without, table)
         return findings, without
 
-    def _failure(self, question: Callable[[], object]) -> str:
-        """Why a question cannot be answered; nothing where it can."""
+    def _failure(self, question: Callable[[], object]) -> str | None:
+        """Why a question cannot be answered; None where it can."""
         try:
             question()
         except Unavailable:
             raise
         except Exception as error:  # noqa: BLE001
-            problem = problem_of(error)
+            let_through(error)
+            problem = because(error)
         else:
-            return ""
+            return None
         self.begin_anew()
         return problem
 
     def _unreadable(self, low: int, high: int) -> Iterator[tuple[int, int]]:
         """The parts of a span that cannot be read."""
         self._questions_left -= 1
-        if not self._failure(lambda: deque(self.source.links(low, high), maxlen=0)):
+        if self._failure(lambda: deque(self.source.links(low, high), maxlen=0)) is None:
             return
         least = _LEAST if self.source.has_columns else 1
         if high - low < least or self._questions_left <= 0:
@@ -152,7 +155,8 @@ class Reader:
             assert isinstance(report, GamesReport), "games make a report on games"
             return replace(report, findings=(*findings, *report.findings))
         if work.low == work.high:
-            finding = found(Code.RECORD_DAMAGED, f"the game cannot be read, {problem}", number=work.low, table="games")
+            words, name = f"the game cannot be read{problem}", self._name_of(work)
+            finding = found(Code.RECORD_DAMAGED, words, game=name, number=work.low, table="games")
             # It has its number among the others all the same.
             listed = Listed(work.low, None)
             return GamesReport(work.high, 1, 0, 0, listed, listed, (finding,), is_whole=False)
@@ -171,6 +175,12 @@ class Reader:
             (*left.findings, *between, *right.findings),
             is_whole=left.is_whole and right.is_whole,
         )
+
+    def _name_of(self, work: GamesWork) -> str | None:
+        """The name of the one game, where the list of games can be read and has it."""
+        if "games" in work.without:
+            return None
+        return next((game.game_id for game in self.source.games(work.low, work.high)), None)
 
 
 def _they(first: int, last: int) -> str:

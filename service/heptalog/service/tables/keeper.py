@@ -17,7 +17,7 @@ from weakref import WeakSet
 from msgspec import Struct
 
 from heptalog.analytics.snapshots import Snapshot
-from heptalog.replay.errors import Code, HeptalogError, Unavailable
+from heptalog.replay.errors import Code, Corrupt, HeptalogError, Unavailable
 from heptalog.service.tables.messages import (
     Follow,
     Followed,
@@ -31,7 +31,7 @@ from heptalog.service.tables.messages import (
     Verified,
     Verify,
 )
-from heptalog.service.tables.process import Follower, Gone
+from heptalog.service.tables.process import Follower, meaning_of
 from heptalog.service.tables.rounds import STEP_SIZE, Rounds
 
 # One step: short enough that a question that comes in the middle of it waits for little.
@@ -43,6 +43,8 @@ _PAUSE_FIRST: Final = 0.05
 _PAUSE_MAX: Final = 10.0
 # While somebody waits, at least so often.
 _PAUSE_ASKED: Final = 0.5
+# Damage of the log does not go away by itself, and to find it again takes all processors for as long as all tables do.
+_PAUSE_DAMAGED: Final = 3600.0
 # After so many failures without a step in between, who waits is told.
 FAILURES_MAX: Final = 3
 # A question that fails may be one that always does: after a look at every file they are trusted for so long.
@@ -109,6 +111,7 @@ class Keeper:
         self._doubt: Future[bool] | None = None
         self._trusted_until = 0.0
         self._damaged: WeakSet[Follower] = WeakSet()
+        self._damage: HeptalogError | None = None  # of the log
         self._is_closing = False
         self._current: Lease | None = None
         # Only in the hands of the thread.
@@ -145,6 +148,8 @@ class Keeper:
             elif self._current is not None and self._current.end.reaches(wanted):
                 self._current.users += 1
                 future.set_result(self._current)
+            elif self._damage is not None and self._clock() < self._next_at:
+                future.set_exception(self._damage.again())
             else:
                 self._waiting.append(_Waiting(wanted, future))
                 self._is_asked = True
@@ -185,6 +190,9 @@ class Keeper:
             before, self._current = self._current, None
             if before is not None:
                 self._let_go(before)
+            if self._damage is not None:
+                self._damage = None
+                self._next_at = self._asked_at = 0.0
 
     def close(self) -> None:
         """Tell all who wait that it ends, and end the process: in order, or in the middle of what takes too long."""
@@ -264,6 +272,7 @@ class Keeper:
         if self._failures:
             _log.warning("the tables are kept again, by process %s", self._follower.number)
         self._failures = 0
+        self._damage = None
         self._next_at = self._asked_at = self._clock() + (0.0 if followed.has_more else self._pace_seconds)
 
     def _verify(self, follower: Follower) -> None:
@@ -331,21 +340,35 @@ class Keeper:
 
     def _stumble(self, error: Exception) -> None:
         """The process is no more, or could not be started: the next one begins where it was."""
+        is_told = self._damage is not None
         if self._follower is not None:
             self._follower.kill()
         self._leave()
         self._settle_doubt(is_better=True)
         self._failures += 1
+        meaning = meaning_of(error)
+        if isinstance(error, Corrupt):
+            self._give_up(meaning, is_told=is_told)
+            return
         pause = min(_PAUSE_FIRST * 2.0 ** min(self._failures, 20), _PAUSE_MAX)
         self._next_at = self._clock() + pause
         self._asked_at = self._clock() + min(pause, _PAUSE_ASKED)
-        meaning = _meaning(error)
         # A full disk stays full for long, and is told of once.
         if self._failures in (1, FAILURES_MAX) and not self._is_closing:
             _log.error("the tables are not kept: %s", meaning)
         if self._failures >= FAILURES_MAX:
             # Not who came while it failed.
             self._fail(self._tried_for, meaning)
+
+    def _give_up(self, damage: HeptalogError, *, is_told: bool) -> None:
+        """The log itself is damaged: it is told once, and to all who ask, and tried again after a long time."""
+        if not (is_told or self._is_closing):
+            _log.error("the tables are not kept, and tried again in an hour: %s", damage)
+        self._failures = max(self._failures, FAILURES_MAX)
+        with self._changed:
+            self._next_at = self._asked_at = self._clock() + _PAUSE_DAMAGED
+            self._damage = damage
+            self._fail(self._waiting, damage)
 
     def _leave(self) -> None:
         """The process has ended, and what it gave out is no longer kept."""
@@ -359,23 +382,10 @@ class Keeper:
             self._waiting = [waiting for waiting in self._waiting if waiting not in some]
         for one in some:
             if one.future.set_running_or_notify_cancel():
-                # One each: who is given it may write into it.
-                one.future.set_exception(type(error)(error.code, rule=error.rule, **error.facts))
+                one.future.set_exception(error.again())
 
 
 def _known(*, is_better: bool) -> "Future[bool]":
     future: Future[bool] = Future()
     future.set_result(is_better)
     return future
-
-
-def _meaning(error: Exception) -> HeptalogError:
-    """Why nothing can be asked, as it is told to who asks."""
-    if isinstance(error, Gone | OSError):
-        return Unavailable(Code.TABLES_BEHIND, rule="api", problem=str(error))
-    if isinstance(error, HeptalogError):
-        facts = dict(error.facts)
-        problem = facts.pop("problem", "") or error.code
-        return Unavailable(Code.TABLES_BEHIND, rule="api", problem=problem, **facts)
-    _log.error("a bug", exc_info=error)
-    return Unavailable(Code.TABLES_BEHIND, rule="api")

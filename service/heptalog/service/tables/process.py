@@ -1,5 +1,6 @@
 """A process that works on the tables as the server has it: started, told, listened to, and ended."""
 
+import logging
 import socket
 import subprocess
 import sys
@@ -8,6 +9,8 @@ from typing import Final, Protocol, TypeAlias
 
 import msgspec
 
+from heptalog.analytics.signals import ending, unheard
+from heptalog.replay.errors import Code, Corrupt, HeptalogError, Unavailable
 from heptalog.service.tables.messages import Alive, Command, Failed, Reply, Stop, Wire
 from heptalog.service.tables.serving import Place
 
@@ -16,6 +19,7 @@ SILENCE_SECONDS: Final = 60.0
 _ENDING_SECONDS: Final = 10.0
 _PROGRAMS: Final = "heptalog.service.tables"
 _Worker: TypeAlias = Wire[Command, Reply]
+_log = logging.getLogger(__name__)
 
 
 class Gone(Exception):
@@ -47,6 +51,21 @@ class Follower(Protocol):
         ...
 
 
+def meaning_of(error: Exception) -> HeptalogError:
+    """Why nothing can be asked, as it is told to who asks."""
+    if isinstance(error, Gone | OSError):
+        return Unavailable(Code.TABLES_BEHIND, rule="api", problem=str(error))
+    if isinstance(error, Corrupt):
+        what = f"the log is damaged, {error.code}: heptalog audit says where, heptalog doctor what can be done"
+        return Unavailable(Code.TABLES_BEHIND, rule="api", **(dict(error.facts) | {"problem": what}))
+    if isinstance(error, HeptalogError):
+        facts = dict(error.facts)
+        problem = facts.pop("problem", "") or error.code
+        return Unavailable(Code.TABLES_BEHIND, rule="api", problem=problem, **facts)
+    _log.error("a bug", exc_info=error)
+    return Unavailable(Code.TABLES_BEHIND, rule="api")
+
+
 class Process:
     """A running process: `following` or `building`. For one thread, but for `end`."""
 
@@ -59,9 +78,10 @@ class Process:
             told = msgspec.json.encode(place).decode()
             command = [sys.executable, "-m", f"{_PROGRAMS}.{program}", number, str(niceness), told]
             # Its standard input is what ends it with us; what it has to tell goes where our own errors go.
-            self._process = subprocess.Popen(  # noqa: S603  # our own program
-                command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, pass_fds=[theirs.fileno()]
-            )
+            with unheard():
+                self._process = subprocess.Popen(  # noqa: S603  # our own program
+                    command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, pass_fds=[theirs.fileno()]
+                )
         except BaseException:
             ours.close()
             raise
@@ -89,7 +109,8 @@ class Process:
             self.kill()
             raise Gone(self._ending(error)) from error
         if isinstance(reply, Failed):
-            self.kill()
+            # It ends by itself; killed now it would leave behind what it shares with processes of its own.
+            self.hang_up()
             raise reply.error
         return reply
 
@@ -122,4 +143,4 @@ class Process:
     def _ending(self, error: Exception) -> str:
         if isinstance(error, TimeoutError):
             return "the process that keeps them hangs"
-        return f"the process that keeps them has ended ({-self._process.returncode})"
+        return f"the process that keeps them {ending(self._process.wait())}"
