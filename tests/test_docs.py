@@ -78,6 +78,19 @@ def test_appending_on_a_stream_is_as_it_is_shown() -> None:
     assert printed.getvalue() == "99\n"
 
 
+def test_recording_and_reading_from_python_are_as_they_are_shown() -> None:
+    examples = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "client.md").read_text(), re.DOTALL)
+    source = "".join(examples)
+    printed = StringIO()
+    with Service(MemoryStore()) as service, redirect_stdout(printed):
+        exec(compile(source.replace("127.0.0.1:7777", service.target), "client.md", "exec"), {})
+    # Behind what a line prints a remark may follow, and "…" is left out.
+    told = [re.split("[:;] (?!…)", shown)[0] for shown in re.findall(r"print\(.*\)  # (.*)", source)]
+    assert len(told) > 10
+    for line, shown in zip(printed.getvalue().splitlines(), told, strict=True):
+        assert re.fullmatch(re.escape(shown).replace("…", ".*"), line), f"{shown} is told, and {line} is printed"
+
+
 def test_the_example_of_the_readme_runs(tmp_path: Path) -> None:
     (example,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
     printed = StringIO()

@@ -4,6 +4,7 @@ import ast
 import re
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,6 @@ KNOW_THE_WIRE = {
     "replay/heptalog/replay/bodies.py",
     "replay/heptalog/replay/codec.py",
     "service/heptalog/service/admin.py",
-    "service/heptalog/service/answering.py",
     "service/heptalog/service/appending/reading.py",
     "service/heptalog/service/appending/streaming.py",
     "service/heptalog/service/audit.py",
@@ -103,6 +103,24 @@ def test_arrows_point_the_right_way(name: str) -> None:
                 assert folder in allowed, f"{name} imports {imported}"
 
 
+@pytest.mark.parametrize("name", sorted(KNOW_THE_WIRE))
+def test_an_edge_knows_the_wire(name: str) -> None:
+    assert any(imported.startswith(("heptalog.v1.", "heptalog.internal.")) for imported in imports_of(name))
+
+
+@pytest.mark.parametrize("name", [name for name in OURS if name.startswith("replay/")])
+def test_replay_remembers_within_bounds(name: str) -> None:
+    """What a pure function has answered may be kept: so much of it, and nothing else."""
+    for node in ast.walk(ast.parse((ROOT / name).read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module == "functools":
+            assert "cache" not in {alias.name for alias in node.names}, f"{name}:{node.lineno} is without a bound"
+        for decorator in node.decorator_list if isinstance(node, ast.FunctionDef) else ():
+            spelled = ast.unparse(decorator)
+            if "lru_cache" in spelled:
+                bound = re.fullmatch(r"lru_cache\((?:maxsize=)?([A-Z_]+_(?:MAX|KEPT))\)", spelled)
+                assert bound, f"{name}:{decorator.lineno} names no bound"
+
+
 @pytest.mark.parametrize("name", [name for name in OURS if name.startswith("replay/")])
 def test_replay_is_arithmetic(name: str) -> None:
     may_know_protobuf = Path(name).name in KNOW_PROTOBUF
@@ -127,9 +145,47 @@ def test_files_and_functions_are_short(name: str) -> None:
 def test_everything_public_has_a_docstring(name: str) -> None:
     tree = ast.parse((ROOT / name).read_text())
     assert ast.get_docstring(tree), f"{name} says nothing of itself"
-    for node in tree.body:
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and not node.name.startswith("_"):
-            assert ast.get_docstring(node), f"{name}:{node.lineno} {node.name} has no docstring"
+    for node in public_in(tree):
+        assert ast.get_docstring(node), f"{name}:{node.lineno} {node.name} has no docstring"
+        if isinstance(node, ast.ClassDef):
+            for method in public_in(node):
+                is_told = ast.get_docstring(method) or method.name in told_elsewhere(node)
+                assert is_told, f"{name}:{method.lineno} {node.name}.{method.name} has no docstring"
+
+
+def public_in(node: ast.Module | ast.ClassDef) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef]:
+    """What is defined there for others."""
+    for child in node.body:
+        if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and not child.name.startswith("_"):
+            yield child
+
+
+def told_elsewhere(node: ast.ClassDef) -> set[str]:
+    """The methods of a class that somebody else tells of: its bases, and what its docstring says that it is.
+
+    Those of a servicer are told of in `proto/`. The properties of a protocol are its fields, told of by itself.
+    """
+    named = {ast.unparse(base).rpartition(".")[2] for base in node.bases}
+    named |= set(re.findall(r"\w+", ast.get_docstring(node) or ""))
+    if "Protocol" in named:
+        return {child.name for child in public_in(node) if child.decorator_list}
+    if any(name.endswith("Servicer") for name in named):
+        return {child.name for child in public_in(node)}
+    return {method for name in named for method in told_by().get(name, ())}
+
+
+@cache
+def told_by() -> dict[str, set[str]]:
+    """For each class of ours the methods that it tells of, or its bases do."""
+    told: dict[str, set[str]] = {}
+    bases: dict[str, set[str]] = {}
+    for name in OURS:
+        for node in public_in(ast.parse((ROOT / name).read_text())):
+            if isinstance(node, ast.ClassDef):
+                methods = {method.name for method in public_in(node) if ast.get_docstring(method)}
+                told.setdefault(node.name, set()).update(methods)
+                bases.setdefault(node.name, set()).update(base.id for base in node.bases if isinstance(base, ast.Name))
+    return {name: methods.union(*(told.get(base, ()) for base in bases[name])) for name, methods in told.items()}
 
 
 def test_no_root_hides_the_others() -> None:

@@ -17,7 +17,7 @@ from heptalog.replay.gamefile import LINE_SIZE_MAX
 from heptalog.service import config
 from heptalog.service.appending import streaming
 from heptalog.service.client import flight, joint
-from heptalog.service.config import Settings
+from heptalog.service.config import ANSWER_BYTES_MAX, Settings
 from heptalog.service.tables import room
 
 ROOT = Path(__file__).parent.parent
@@ -100,7 +100,7 @@ def test_a_server_has_the_same_limits_whoever_starts_it() -> None:
 
 def test_a_question_has_the_same_limits_whoever_answers_it() -> None:
     assert Limits() == Limits(
-        BY_DEFAULT.query_seconds, BY_DEFAULT.query_memory_bytes, BY_DEFAULT.query_rows_max, BY_DEFAULT.query_bytes_max
+        BY_DEFAULT.query_seconds, BY_DEFAULT.query_memory_bytes, BY_DEFAULT.query_rows_max, ANSWER_BYTES_MAX
     )
 
 

@@ -22,13 +22,12 @@ from heptalog.replay.codec import CONTENT_START
 from heptalog.replay.errors import HeptalogError
 from heptalog.replay.events import Body, CardPlayed, Event, GameStarted, MovesRetracted, NoteAdded
 from heptalog.replay.evidence.chain import GENESIS
-from heptalog.replay.evidence.seals import redact
 from heptalog.replay.form import IS_COMPILED
 from heptalog.replay.rules import AnyRules
 from heptalog.replay.seven_rocks.events import TileHand, TilePlayed, TilesDealt
 from heptalog.replay.seven_up.events import CardsDiscarded
 from heptalog.replay.times import SECOND
-from tests.support.evidence import recorded, redacted
+from tests.support.evidence import recorded, redact, redacted
 from tests.support.play import EACH_GAME, play
 
 GOLDEN = [

@@ -23,7 +23,19 @@ def test_a_whole_log_is_told_in_three_lines(victim: Victim, outside: Path, key: 
     assert told.startswith(f"ok   {victim.path}  {size} events, 6 games, ")
     # As the third line of a checkpoint has it, so that it can be compared by eye.
     assert root == f"root {victim.outside.splitlines()[2]}  size {size}"
-    assert latest == f"latest checkpoint that holds: over {size} events"
+    assert latest.startswith(f"latest checkpoint that holds: over {size} events, signed by example.org/tampered at 20")
+
+
+def test_who_has_signed_instead_is_told_once(victim: Victim, tmp_path: Path) -> None:
+    other = tmp_path / "other.pub"
+    other.write_text("".join(f"{one.format()}\n" for one in SigningKey("example.org/other", b"8" * 32).verifiers))
+    ended = run("audit", victim.path, "--key", other)
+    assert ended.code == 1
+    told, more, *_, latest = ended.out.splitlines()
+    assert "none of the given keys has signed this: signed by example.org/tampered" in told
+    count = run("audit", victim.path, "--key", other, "--format", "json").document["counts"]["SIGNATURE_MISSING"]
+    assert more == f"BAD  {victim.path}: {count - 1} more [SIGNATURE_MISSING]"
+    assert latest.endswith(" events, signed by none of the given keys")
     assert not [path for path in victim.path.parent.iterdir() if "audit" in path.name]
 
 

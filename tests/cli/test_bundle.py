@@ -71,6 +71,7 @@ def test_a_bundle_is_proved_by_the_key_of_its_log(bundle: Path) -> None:
         "rule": None,
         "code": None,
         "message": None,
+        "over": None,
     }
     (signature,) = proof.pop("signatures")
     assert (signature["name"], signature["keyIds"]) == (LOG.name, [each.key_id.hex() for each in LOG.verifiers])

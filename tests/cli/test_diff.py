@@ -77,13 +77,39 @@ def test_a_bad_game_is_said_to_be_bad(tmp_path: Path, game: Path) -> None:
     assert run("diff", wrong, wrong).code == 1
 
 
-def test_a_redacted_copy_shows_no_difference_but_is_a_finding(tmp_path: Path) -> None:
+def test_a_redacted_copy_is_the_same_where_its_hashes_are(tmp_path: Path) -> None:
     copy = write(tmp_path / "copy.jsonl", without_secrets())
     full = write(tmp_path / "full.jsonl", whole(length=30))
     ended = run("diff", full, copy, "--format", "json")
-    assert ended.code == 1
-    assert ended.document["event"] is None
+    assert (ended.code, ended.err) == (0, "")
+    assert (ended.document["same"], ended.document["event"], ended.document["result"]) == (True, None, [])
     assert ended.document["right"]["code"] == "VALUE_SEALED"
+    told = run("diff", full, copy).out.splitlines()
+    assert told[1] == f"B  {copy}  30 events, redacted from event 2"
+    assert told[3:] == [
+        "The events are the same, by their hashes also what is left out.",
+        "The states are the same as far as both go.",
+        "The results cannot be compared: what led to them is left out.",
+    ]
+
+
+def test_a_redacted_copy_of_another_game_differs_in_its_hashes(tmp_path: Path) -> None:
+    copy = write(tmp_path / "copy.jsonl", without_secrets())
+    # The same moves under another name, so that nothing but the hashes tells them apart.
+    other = write(tmp_path / "other.jsonl", whole(length=30, game_id="other"))
+    ended = run("diff", other, copy, "--format", "json")
+    assert (ended.code, ended.document["same"], ended.document["event"]["sequence"]) == (1, False, 0)
+    assert [field["field"] for field in ended.document["event"]["fields"]] == ["hash"]
+    assert "First event that differs: 0 (gameStarted)" in run("diff", other, copy).out
+
+
+def test_as_many_events_are_told_as_were_good(tmp_path: Path, game: Path) -> None:
+    wrong = write(tmp_path / "wrong.jsonl", bad(bare()))
+    torn = write(tmp_path / "torn.jsonl", [*bare(length=9), b'{"sequence":'])
+    for path in (wrong, torn):
+        right = run("diff", game, path, "--format", "json").document["right"]
+        told = run("diff", game, path).out.splitlines()[1]
+        assert told == f"B  {path}  {right['events']} good events, then bad at {right['sequence']}"
 
 
 def test_files_databases_and_servers_can_be_mixed(game: Path, database: Path, server: str) -> None:

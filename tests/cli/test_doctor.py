@@ -40,8 +40,10 @@ def test_nothing_is_wrong(log: Path) -> None:
     assert report["schema"] == report["schemaKnown"] == 2
     assert report["free"] > 0
     text = run("doctor", log)
-    told = f"it opens, and is as long as was acknowledged; whether every event is as it was: `heptalog audit {log}`"
-    assert (text.code, text.out.splitlines()[-1]) == (0, told)
+    told, audit = text.out.splitlines()[-1].split(": ")
+    assert text.code == 0
+    assert told == "it opens and can be read, and is as long as was acknowledged; whether every event is as it was"
+    assert audit == f"`heptalog audit {log}`"
     assert len(run("doctor", log, "--format", "jsonl").lines) == 1
 
 
@@ -213,7 +215,7 @@ def test_a_full_disk(log: Path) -> None:
 
 
 ACCEPTED: dict[str, tuple[str, int, int | None]] = {
-    "the write-ahead log is gone": ("EVENTS_LOST first 1 last 24; EVENTS_LOST first 1 last 24", 0, 24),
+    "the write-ahead log is gone": ("EVENTS_LOST first 1 last 24", 0, 24),
     "another log": ("HEAD_DIFFERS size 24; CHECKPOINT_DIFFERS size 24", 24, 24),
     "no head": ("HEAD_MISSING", 24, None),
     "a damaged head": ("HEAD_MISSING", 24, None),
@@ -243,6 +245,35 @@ def test_what_is_accepted_goes_on_and_is_on_record(log: Path, name: str) -> None
     store.close()
     assert doctor(log).code == 0
     assert "accepted    20" in run("doctor", log).out
+
+
+def test_what_is_told_in_the_end_is_how_the_log_is_then(log: Path) -> None:
+    older(log)
+    ended = run("doctor", log, "--accept", "--yes", "--format", "json")
+    report = ended.document
+    assert (ended.code, report["ok"], report["problems"], report["log"]["events"]) == (0, True, [], 12)
+    told = run("doctor", log).out
+    lost = "the log is shorter than what was acknowledged: positions 13 to 24 [EVENTS_LOST]"
+    (line,) = [line for line in told.splitlines() if line.startswith("accepted ")]
+    assert line.endswith(f"Z: {lost}")
+
+
+def test_who_is_asked_sees_it_before_and_after(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    older(log)
+    monkeypatch.setattr("typer.confirm", lambda *_, **__: True)
+    monkeypatch.setattr("heptalog.cli.commands.doctor._is_answered", lambda: True)
+    told = run("doctor", log, "--accept").out
+    assert (
+        told.index("that which loses least first") < told.index("accepted  ") < told.index("it opens and can be read")
+    )
+
+
+def test_commands_can_be_copied_whatever_the_path(tmp_path: Path) -> None:
+    (tmp_path / "a b").mkdir()
+    log = made(tmp_path / "a b")
+    assert run("doctor", log).out.endswith(f"`heptalog audit '{log}'`\n")
+    older(log)
+    assert f"`heptalog doctor '{log}' --accept`" in run("doctor", log).out
 
 
 def test_a_checkpoint_that_does_not_hold_is_set_aside(log: Path) -> None:

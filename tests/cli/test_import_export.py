@@ -3,6 +3,7 @@
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -126,6 +127,30 @@ def test_a_contradiction_is_told_with_its_place_in_the_game(log: str, tmp_path: 
             assert (found["code"], found["sequence"]) == (code, place)
             assert found["message"].startswith(f"line {place + 1}: ")
             assert re.search(rf"(at sequence|new events) {place}\b", found["message"])
+
+
+def test_another_game_of_the_same_name_is_told_by_where_it_differs(log: str, tmp_path: Path) -> None:
+    lines = whole(ROCKS, 1, length=40, game_id="final")
+    assert run("import", write(tmp_path / "first.jsonl", lines), "--into", log).code == 0
+
+    def without_ids(tree: dict[str, Any]) -> None:
+        for name in ("hash", "previousHash", "eventId"):
+            del tree[name]
+
+    bare_lines = [changed(line, without_ids) for line in lines]
+    fork = [*bare_lines[:20], changed(bare_lines[20], lambda tree: tree.update(occurredAt="2001-01-01T00:00:00Z"))]
+    for given, sequence, words in (
+        (fork, 20, "it is another game from event 20 on; `heptalog diff FILE "),
+        (
+            bare_lines,
+            0,
+            "only its ids, times or hashes are other ones from event 0 on; `heptalog diff --envelope FILE ",
+        ),
+    ):
+        (found,) = run("import", write(tmp_path / "b.jsonl", given), "--into", log, "--format", "json").document
+        assert (found["code"], found["sequence"]) == ("GAME_EXISTS", sequence)
+        assert words in found["message"]
+        assert f"{log}#final' says how" in found["message"].replace("`", "")
 
 
 def test_a_bad_game_writes_nothing(log: str, tmp_path: Path) -> None:

@@ -42,8 +42,8 @@ def dying(store, games, refusals=()):
     global count
     count += 1
     if count == 3 and sys.argv[3] == "before":
-        store._transact = lambda statements: (
-            store._writer.execute("BEGIN"),
+        store._writer._transact = lambda statements: (
+            store._writer.connection.execute("BEGIN"),
             [run() for run in statements],
             os.kill(os.getpid(), 9),
         )

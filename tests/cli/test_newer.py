@@ -38,7 +38,7 @@ def test_verify_goes_on(log: tuple[Path, int]) -> None:
     check_alone(run("verify", path, "--format", "jsonl"), path, at)
     text = run("verify", path)
     assert text.out.count(WORD) == 1
-    assert "2 games good, 0 bad, 1 not to be read" in text.err
+    assert "2 games good, 0 bad, 1 unread" in text.err
 
 
 def test_verify_goes_on_in_many_processes(log: tuple[Path, int], monkeypatch: pytest.MonkeyPatch) -> None:

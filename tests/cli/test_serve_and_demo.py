@@ -87,5 +87,10 @@ def test_the_demonstration_does_the_main_job(shown: tuple[str, Path]) -> None:
 
 def test_the_demonstration_can_be_shown_again(shown: tuple[str, Path]) -> None:
     _, folder = shown
-    assert run_program("demo", "--into", folder, "--seed", 8).code == 0
+    key = (folder / "demo.key").read_bytes()
+    ended = run_program("demo", "--into", folder, "--seed", 8)
+    assert ended.code == 0
+    assert "There was a demonstration here before: its games stay" in ended.out
+    assert f"with the key that is there, {folder / 'demo.key'}" in ended.out
+    assert (folder / "demo.key").read_bytes() == key
     assert len(run("games", folder / "demo.duckdb", "--format", "jsonl").lines) == 2 * len(NEWEST)

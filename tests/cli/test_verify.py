@@ -15,7 +15,7 @@ from heptalog.service.store.duck import DuckStore
 from tests.cli.given import BRIDGE, ROCKS, UP, bad, bare, changed, folder_of_games, whole, without_secrets, write
 from tests.cli.running import only, run, run_program
 
-FIELDS = ["source", "ok", "events", "sequence", "rule", "code", "message"]
+FIELDS = ["source", "ok", "events", "sequence", "rule", "code", "message", "over"]
 
 
 def test_a_good_game_is_good(game: Path) -> None:
@@ -30,6 +30,7 @@ def test_a_good_game_is_good(game: Path) -> None:
             "rule": None,
             "code": None,
             "message": None,
+            "over": False,
         }
     ]
     assert ended.err == "heptalog: 1 game good, 0 bad; 60 events accepted\n"
@@ -110,7 +111,7 @@ def test_one_bad_file_never_stops_the_others(tmp_path: Path) -> None:
         None,
     )
     assert sum(verdict["ok"] for verdict in verdicts) == 9
-    assert "9 games good, 1 bad, 1 not to be read" in ended.err
+    assert "9 games good, 1 bad, 1 unread" in ended.err
 
 
 def test_what_cannot_be_read_is_three_unless_a_game_is_bad(tmp_path: Path, game: Path) -> None:
@@ -124,7 +125,40 @@ def test_a_folder_without_games_is_told(tmp_path: Path) -> None:
     ended = run("verify", tmp_path / "empty", "--format", "json")
     assert ended.code == 3
     assert only(ended.document)["code"] == "SOURCE_NOT_FOUND"
-    assert "no game files" in only(ended.document)["message"]
+    assert "there is no game file, *.jsonl or *.bundle, in it" in only(ended.document)["message"]
+
+
+def test_a_game_that_ends_too_soon_is_said_to_be_running(tmp_path: Path) -> None:
+    lines = bare(UP, length=10_000)
+    over, short = write(tmp_path / "over.jsonl", lines), write(tmp_path / "short.jsonl", lines[:20])
+    ended = run("verify", over, short)
+    assert ended.out.splitlines() == [
+        f"ok   {over}  {len(lines):,} events, over",
+        f"ok   {short}  20 events, still running",
+    ]
+    document = run("verify", over, short, "--format", "json").document
+    assert [verdict["over"] for verdict in document] == [True, False]
+
+
+def test_what_could_not_be_read_is_not_bad(tmp_path: Path) -> None:
+    missing = tmp_path / "missing.jsonl"
+    wrong = write(tmp_path / "wrong.jsonl", bad(bare(length=5)))
+    ended = run("verify", missing, wrong)
+    assert [line.split()[0] for line in ended.out.splitlines()] == ["UNREAD", "BAD"]
+    assert ended.err.startswith("heptalog: 0 games good, 1 bad, 1 unread; ")
+
+
+def test_a_backup_is_not_taken_for_a_game(tmp_path: Path, database: Path) -> None:
+    backup = tmp_path / "all backups" / "season"
+    assert run("backup", database, backup).code == 0
+    told = f"this is a backup, which `heptalog restore '{backup}' --check` checks"
+    for folder in (backup, backup.parent):
+        ended = run("verify", folder, "--format", "json")
+        verdict = only(ended.document)
+        assert (ended.code, verdict["source"], verdict["code"]) == (3, str(backup), "SOURCE_UNREADABLE")
+        assert verdict["message"] == f"this cannot be opened: {told}"
+    audited = run("audit", backup)
+    assert (audited.code, audited.err) == (2, f"heptalog: {backup}: {told}\n")
 
 
 def test_quiet_tells_only_what_is_wrong(tmp_path: Path) -> None:

@@ -23,7 +23,6 @@ from heptalog.replay.evidence.checkpoints import format_checkpoint, open_checkpo
 from heptalog.replay.evidence.merkle import Frontier, leaf_hash
 from heptalog.replay.evidence.notes import format_note, parse_keys, parse_note, signers
 from heptalog.replay.evidence.proofs import LogProof, check_proof, format_proof, parse_proof
-from heptalog.replay.evidence.seals import redact
 from heptalog.replay.registry import GAMES
 from heptalog.replay.rules import ARBITER, PUBLIC, Viewer
 from heptalog.replay.times import SECOND
@@ -43,6 +42,7 @@ from heptalog.service.store.memory import MemoryStore
 from tests.evidence.given import LOG, SECONDS, WITNESS
 from tests.fuzz.mutating import lines_spoilt, spoilt, turned
 from tests.fuzz.targets import Target, taken
+from tests.support.evidence import redact
 from tests.support.recording import batches_of, recorded_game
 
 TOKENS: Final = (

@@ -22,13 +22,13 @@ from heptalog.replay import codec
 from heptalog.replay.errors import HeptalogError
 from heptalog.replay.events import Event
 from heptalog.replay.evidence.chain import link
-from heptalog.replay.evidence.seals import check_seals, check_whole, redact
+from heptalog.replay.evidence.seals import check_seals, check_whole
 from heptalog.replay.gamefile import read_events
 from heptalog.replay.registry import GAMES
 from heptalog.replay.sentences import sentence
 from heptalog.replay.verify import verify
 from tests.fuzz.mutating import lines_spoilt, message_spoilt, spoilt, turned
-from tests.support.evidence import Recorded, lines_of, recorded, redacted
+from tests.support.evidence import Recorded, lines_of, recorded, redact, redacted
 from tests.support.play import play
 
 Check: TypeAlias = Callable[[bytes], bool]

@@ -17,9 +17,9 @@ from heptalog.replay import codec
 from heptalog.replay.codec import BODIES
 from heptalog.replay.events import camel_name
 from heptalog.replay.evidence.chain import GENESIS, link
-from heptalog.replay.evidence.seals import redact
 from heptalog.replay.gamefile import decode_line, encode_line
 from heptalog.v1 import event_pb2 as pb
+from tests.support.evidence import redact
 
 LINES = [json.loads(line) for line in (Path(__file__).parent / "records.jsonl").read_bytes().splitlines()]
 ADD = "python -m tests.support.records KIND >> tests/golden/records.jsonl adds what is new"

@@ -12,10 +12,10 @@ from heptalog.replay.fold import Closed
 from heptalog.replay.rules import ARBITER, AnyRules
 from heptalog.replay.seven_bridge.tables import JOKER_BITS
 from heptalog.replay.seven_rocks.events import TilePlayed, TilesDealt
-from heptalog.replay.seven_rocks.tables import ALL_TILES
 from heptalog.replay.seven_up.events import CardsDiscarded, CardsRun
 from heptalog.replay.seven_up.tables import WHOLE_DECK
 from tests.support.play import EACH_GAME, Game, games
+from tests.support.seven_rocks_positions import ALL_TILES
 
 
 def _seven_rocks(state: Any) -> None:

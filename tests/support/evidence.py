@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from heptalog.replay.codec import chained
 from heptalog.replay.events import Body, Event
 from heptalog.replay.evidence.chain import GENESIS
-from heptalog.replay.evidence.seals import redact, sealed
+from heptalog.replay.evidence.seals import map_parts, redact_part, sealed
 from heptalog.replay.fold import Closed
 from heptalog.replay.gamefile import encode_line
 from heptalog.replay.registry import GAMES
@@ -61,6 +61,11 @@ def recorded(
         previous = event.hash
         records.append(Recorded(event, record))
     return records
+
+
+def redact(body: Body) -> Body:
+    """The body as the public form has it: every sealed part without value and salt; what has no seal stays."""
+    return map_parts(body, redact_part) if body.sealed else body
 
 
 def redacted(events: Iterable[Event]) -> list[Event]:

@@ -15,13 +15,14 @@ from heptalog.replay.seven_rocks import SEVEN_ROCKS
 from heptalog.replay.seven_rocks.events import Arm, SevenRocks, TileHand, TilePlayed, TilesDealt
 from heptalog.replay.seven_rocks.outcomes import TileLaid
 from heptalog.replay.seven_rocks.state import Phase, State
-from heptalog.replay.seven_rocks.tables import ALL_TILES, BITS, CLOSED, DOUBLE, HAND_SIZE, PLAIN, TILE_NAMES, TILES
+from heptalog.replay.seven_rocks.tables import BITS, CLOSED, DOUBLE, HAND_SIZE, PLAIN, TILE_NAMES, TILES
 
 Step: TypeAlias = tuple[State, Body, State, tuple[Outcome, ...]]
 Kind = TypeVar("Kind", bound=Outcome)
 
 NAMES = ("Ana", "Bo", "Chie", "Dag")
 LEFT, RIGHT, UP, DOWN = Arm.LEFT, Arm.RIGHT, Arm.UP, Arm.DOWN
+ALL_TILES = (1 << len(TILE_NAMES)) - 1  # a mask of all 28
 
 
 def started(target: int | UnsetType = UNSET, players: int = 4) -> GameStarted:

@@ -49,14 +49,14 @@ def difference_text(
 ) -> Iterator[str]:
     """Where two games part, for people."""
     for title, verdict, side in zip(("A", "B"), verdicts, events, strict=True):
-        state = "" if verdict.ok else f", bad at {verdict.sequence}"
-        yield printable(f"{title}  {verdict.source}  {counted(len(side), 'event')}{state}")
+        yield printable(f"{title}  {verdict.source}  {_length_text(verdict, len(side))}")
+    is_redacted = any(verdict.is_redacted for verdict in verdicts)
     yield ""
-    if difference.is_same:
+    if difference.is_same and not is_redacted:
         yield "The games are the same."
         return
     if difference.event is None:
-        yield "The events are the same."
+        yield f"The events are the same{', by their hashes also what is left out' if is_redacted else ''}."
     else:
         place = difference.event.sequence
         kinds = {camel_name(type(side[place].body)) for side in events if place < len(side)}
@@ -67,11 +67,22 @@ def difference_text(
     else:
         yield f"First state that differs: after event {difference.state.sequence}"
         yield from _fields_text(difference.state.fields)
-    if difference.result:
+    if is_redacted:
+        yield "The results cannot be compared: what led to them is left out."
+    elif difference.result:
         yield "Result:"
         yield from _fields_text(difference.result)
     else:
         yield "The results are the same."
+
+
+def _length_text(verdict: Verdict, count: int) -> str:
+    if verdict.ok:
+        return counted(count, "event")
+    if verdict.is_redacted:
+        return f"{counted(count, 'event')}, redacted from event {verdict.sequence}"
+    place = "" if verdict.sequence is None else f" at {verdict.sequence}"
+    return f"{counted(verdict.events, 'good event')}, then bad{place}"
 
 
 def difference_json(difference: Difference, verdicts: tuple[Verdict, Verdict]) -> dict[str, Any]:

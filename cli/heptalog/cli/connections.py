@@ -105,6 +105,11 @@ class Connections:
         ahead = self._ahead.get(path, {})
         return ahead[game_id] if game_id in ahead else self._kept(path, [game_id])[game_id]
 
+    def names(self, path: Path) -> list[str]:
+        """The names of all games of a database, of which nothing else is read, in the order of creation."""
+        with closing(self.store(path).kept()) as kept:
+            return kept.names()
+
     def _kept(self, path: Path, game_ids: Sequence[str]) -> dict[str, KeptWhole]:
         games = {game_id: KeptWhole(None, [], []) for game_id in game_ids}
         with closing(self.store(path).kept()) as kept:
@@ -197,7 +202,18 @@ def _name_as_given(error: HeptalogError, path: Path) -> None:
 
 def damaged(path: Path) -> Unavailable:
     """What is said of a database that is damaged as a whole."""
-    return Unavailable(Code.SOURCE_UNREADABLE, problem="the database is damaged", path=shown(path))
+    problem = "the database is damaged; `heptalog doctor` says what can be done"
+    return Unavailable(Code.SOURCE_UNREADABLE, problem=problem, path=shown(path))
+
+
+class PartUnreadable(Unavailable):
+    """A part of a database that is open cannot be read, which says nothing of the rest."""
+
+
+def unreadable_part(path: Path) -> PartUnreadable:
+    """What is said of it."""
+    problem = "the database is damaged here; `heptalog audit` says where"
+    return PartUnreadable(Code.SOURCE_UNREADABLE, problem=problem, path=shown(path))
 
 
 def shown(path: Path) -> str:

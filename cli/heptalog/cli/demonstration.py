@@ -51,7 +51,11 @@ def demonstrate(folder: Path, seed: int) -> Exit:
     """Do all of it in this folder."""
     database = folder / "demo.duckdb"
     key, public = folder / "demo.key", folder / "demo.pub"
-    if not key.exists():
+    if database.exists():
+        _title("There was a demonstration here before: its games stay, and others are recorded beside them")
+    if key.exists():
+        _title(f"The server will sign the root of its log with the key that is there, {key}")
+    else:
         _title("A key, with which the server will sign the root of its log")
         _run(
             lambda: keygen("demo.example/log", out=key, public=public),

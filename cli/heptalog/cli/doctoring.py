@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator, Set
 from pathlib import Path
+from shlex import quote
 from typing import Final
 
 from msgspec import Struct
 
 from heptalog.cli.connections import shown
 from heptalog.cli.exits import Exit
-from heptalog.cli.render import to_the_second
+from heptalog.cli.render import accepted_text, to_the_second
 from heptalog.replay.errors import Code, HeptalogError, Unavailable
 from heptalog.replay.evidence.texts import to_base64
 from heptalog.replay.sentences import sentence, shown_size
@@ -127,14 +128,16 @@ def report_lines(report: Report) -> Iterator[str]:
     if report.salvage is not None:
         yield f"readable    {_salvaged(report.salvage, report)}"
     for incident in report.incidents:
-        yield f"accepted    {to_the_second(incident.accepted_at)}: {printable(incident.finding)}"
+        yield f"accepted    {to_the_second(incident.accepted_at)}: {printable(accepted_text(incident.finding))}"
     yield f"disk        {shown_size(report.free)} free, reserve {shown_size(report.reserve)}"
     yield ""
     if report.ok:
-        length = "it opens" if report.head is None else "it opens, and is as long as was acknowledged"
+        length = "it opens and can be read"
+        if report.head is not None:
+            length += ", and is as long as was acknowledged"
         if report.schema is not None and report.schema < report.schema_known:
             length = "it opens for writing, by which it is brought up to date"
-        yield f"{length}; whether every event is as it was: `heptalog audit {printable(report.database)}`"
+        yield f"{length}; whether every event is as it was: `heptalog audit {_argument(report.database)}`"
         yield from report.advice
         return
     for problem in report.problems:
@@ -154,7 +157,8 @@ def exit_of(diagnosis: Diagnosis) -> Exit:
 def advice(diagnosis: Diagnosis) -> Iterator[str]:
     """What can be done, in the order of what it loses."""
     unread = _unread(diagnosis)
-    codes = {problem.code for problem in diagnosis.problems if problem not in unread}
+    parts = [problem for problem in diagnosis.problems if _is_part(problem)]
+    codes = {problem.code for problem in diagnosis.problems if problem not in unread and problem not in parts}
     database, wal, head, checkpoint = (printable(shown(file.path)) for file in diagnosis.files)
     yield from _at_first(diagnosis, codes)
     for problem in unread:
@@ -163,24 +167,30 @@ def advice(diagnosis: Diagnosis) -> Iterator[str]:
         else:
             path = printable(shown(Path(str(problem.facts["path"]))))
             yield f"Make {path} a file that can be read: it says how long the log must be."
-    if not codes - _PASSING:
+    if not (codes - _PASSING or parts):
         return
     yield f"Copy {database} and all files beside it whose names begin alike, before anything else is tried."
     if diagnosis.files[1].size is None and codes & (_LOSSES | {Code.RECORD_DAMAGED}):
         yield f"If the database was moved or copied without it, put {wal} back: it holds the last commits."
     if codes & _LOSSES:
         yield f"If the files are not of one moment, put back those that belong together: {database}, {wal}, {head}."
+    argument = _argument(shown(diagnosis.files[0].path))
+    if parts:
+        yield (
+            f"`heptalog audit {argument}` says which events cannot be read. Games that have none of them can be: "
+            f"`heptalog verify {argument}` names the others."
+        )
     if codes & _CHANGES and diagnosis.log is not None:
         yield (
-            f"`heptalog audit {database}` names every event whose bytes do not fit. A log that was rewritten whole "
+            f"`heptalog audit {argument}` names every event whose bytes do not fit. A log that was rewritten whole "
             "fits itself, and is found against a checkpoint from elsewhere: --checkpoint FILE."
         )
-    yield from _saving(diagnosis, codes, wal)
+    yield from _saving(diagnosis, codes)
     if diagnosis.files[0].size is None:
         yield f"To begin an empty log in this place, move {head} and {checkpoint} away; nothing of the old one is left."
     if diagnosis.is_acceptable and codes - {Code.DISK_RESERVE}:
         yield (
-            f"`heptalog doctor {database} --accept` lets the log go on as it is now. What is lost stays lost, and who "
+            f"`heptalog doctor {argument} --accept` lets the log go on as it is now. What is lost stays lost, and who "
             "holds a receipt or a checkpoint of it can show that it was there. The log itself records that it was done."
         )
 
@@ -194,6 +204,16 @@ def _unread(diagnosis: Diagnosis) -> list[HeptalogError]:
         if problem.code is Code.SOURCE_UNREADABLE
         and (problem.facts.get("path") in beside or problem.facts.get("problem") == NOT_UTF8)
     ]
+
+
+def _is_part(problem: HeptalogError) -> bool:
+    """Whether it says that a part of the database cannot be read, and nothing of the rest."""
+    return "table" in problem.facts
+
+
+def _argument(path: str) -> str:
+    """A path as it can be given to a command."""
+    return quote(printable(path))
 
 
 def _at_first(diagnosis: Diagnosis, codes: Set[Code]) -> Iterator[str]:
@@ -211,12 +231,13 @@ def _at_first(diagnosis: Diagnosis, codes: Set[Code]) -> Iterator[str]:
         yield "Free space on this disk; recording goes on by itself. Or ask for less: `heptalog serve --reserve SIZE`."
 
 
-def _saving(diagnosis: Diagnosis, codes: Set[Code], wal: str) -> Iterator[str]:
+def _saving(diagnosis: Diagnosis, codes: Set[Code]) -> Iterator[str]:
     """How most of a log is had back."""
     salvage = diagnosis.salvage
+    wal = printable(shown(diagnosis.files[1].path))
     if salvage is not None and salvage.readable:
         is_worth = salvage.readable > (salvage.in_database or 0)
-        cut = f"Cut {wal} off where its damage begins: `truncate --size={salvage.wal_size} {wal}`."
+        cut = f"Cut {wal} off where its damage begins: `truncate --size={salvage.wal_size} {quote(wal)}`."
         kept = f"That keeps events 1 to {salvage.readable:,}, and what came after them is lost; then run this again."
         yield f"{cut if is_worth else f'Move {wal} away.'} {kept}"
         yield f"If it has more than that, restore a backup under another name: {_RESTORE}."

@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from heptalog.cli.bundles import BundleGame
-from heptalog.cli.connections import Connections, shown
+from heptalog.cli.connections import Connections, PartUnreadable, shown
 from heptalog.cli.databases import DatabaseGame
 from heptalog.cli.exits import WrongUse
 from heptalog.cli.exports import ExportGame
@@ -63,7 +63,7 @@ def verdict_on(game: Game | Missing, connections: Connections) -> Verdict:
         game.check_derived(fold, connections)
     except HeptalogError as error:
         return bad(game, events, error, placed(error))
-    return Verdict(game.name, ok=True, events=events)
+    return Verdict(game.name, ok=True, events=events, over=fold.state.over)
 
 
 def _verdict_on_bundle(game: BundleGame) -> Verdict:
@@ -74,13 +74,14 @@ def _verdict_on_bundle(game: BundleGame) -> Verdict:
     report = look.examined.report
     if report.error is not None:
         return bad(game, report.events, report.error, report.sequence)
-    return Verdict(game.name, ok=True, events=look.examined.bundle.events, proof=look.proved)
+    return Verdict(game.name, ok=True, events=look.examined.bundle.events, over=look.examined.over, proof=look.proved)
 
 
 def bad(game: Game | Missing, events: int, error: HeptalogError, sequence: int = -1) -> Verdict:
     """The verdict on a game that is bad, or could not be read."""
     is_newer = error.code is Code.RECORD_NEWER
-    if isinstance(game, DatabaseGame) and isinstance(error, Unavailable) and not is_newer:
+    is_of_game = is_newer or isinstance(error, PartUnreadable)
+    if isinstance(game, DatabaseGame) and isinstance(error, Unavailable) and not is_of_game:
         # Nothing is known of the game: it is its database that cannot be read.
         game = Missing(shown(game.path), error)
     is_placed = sequence >= 0 and (is_newer or not isinstance(error, Unavailable | NotFound))
@@ -161,7 +162,8 @@ def loaded(game: Game, connections: Connections) -> tuple[list[Event], Verdict]:
     examiner = Examiner()
     report = verify(entries, examiner)
     if report.error is None:
-        return events, Verdict(game.name, ok=True, events=report.events)
+        assert examiner.fold is not None, "a good game has a beginning"
+        return events, Verdict(game.name, ok=True, events=report.events, over=examiner.fold.state.over)
     verdict = bad(game, report.events, report.error, report.sequence)
     with suppress(HeptalogError):
         # What comes after is read for its own sake; only the first fault is told.

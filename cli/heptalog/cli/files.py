@@ -5,6 +5,7 @@ import stat
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
+from shlex import quote
 
 from msgspec import Struct
 
@@ -17,9 +18,13 @@ from heptalog.replay.gamefile import LINE_SIZE_MAX, read_events
 from heptalog.replay.plainfile import PlainFile, plain_file
 
 _SUFFIXES = (".jsonl", ".bundle")
+PATTERNS = " or ".join(f"*{suffix}" for suffix in _SUFFIXES)
 # Bytes of a file that is looked at in one piece: the games that people play have a hundredth of it.
 _TOGETHER_MAX = 8 << 20
 _NOT_A_GAME = ".expected.jsonl"
+# How the first line of a backup begins, and where it stands.
+_BACKUP = b'{"format":"heptalog-backup",'
+_MANIFEST = "manifest.jsonl"
 
 
 class FileGame(Struct, frozen=True):
@@ -31,6 +36,7 @@ class FileGame(Struct, frozen=True):
 
     @property
     def name(self) -> str:
+        """How a person names it."""
         return shown(self.path)
 
     def entries(self, connections: Connections) -> Iterator[tuple[Event, bytes | None]]:
@@ -101,9 +107,19 @@ def _game_at(entry: os.DirEntry[str]) -> FileGame | Missing:
         status = entry.stat()
     except OSError as error:
         return Missing(shown(path), unreadable(path, error))
+    if path.name == _MANIFEST and (backup := backup_text(path.parent)):
+        return Missing(shown(path.parent), Unavailable(Code.SOURCE_UNREADABLE, problem=backup))
     if not stat.S_ISREG(status.st_mode):
         return Missing(shown(path), Unavailable(Code.SOURCE_UNREADABLE, problem="not a file", path=shown(path)))
     return FileGame(path, status.st_size)
+
+
+def backup_text(folder: Path) -> str:
+    """What is told where a folder is a backup; nothing where it is none."""
+    manifest = folder / _MANIFEST
+    if not (manifest.is_file() and first_line(manifest).startswith(_BACKUP)):
+        return ""
+    return f"this is a backup, which `heptalog restore {quote(shown(folder))} --check` checks"
 
 
 def unreadable(path: Path, error: OSError) -> Unavailable:

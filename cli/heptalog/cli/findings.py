@@ -1,5 +1,6 @@
 """How the findings of an audit are told: as they come, of each kind so many, and at the end what it came to."""
 
+from collections import Counter
 from typing import Any, Final
 
 from msgspec import to_builtins
@@ -7,7 +8,7 @@ from msgspec import to_builtins
 from heptalog.cli.exits import Exit, exit_of_code, worst
 from heptalog.cli.options import Format
 from heptalog.cli.output import Objects, write_json, write_text
-from heptalog.cli.render import counted
+from heptalog.cli.render import accepted_text, counted, mark
 from heptalog.replay.errors import Code
 from heptalog.replay.evidence.texts import to_base64
 from heptalog.replay.words import printable
@@ -24,22 +25,30 @@ class Telling:
 
     def __init__(self, source: str, form: Format, *, has_keys: bool) -> None:
         self._source = source
-        self._signed = "" if has_keys else ", its signatures not checked"
+        self._has_keys = has_keys
         self._form = form
-        self._told: dict[Code, int] = {}
+        self._told: Counter[str] = Counter()
+        self._missing: set[str] = set()
         self._findings: list[Finding] = []
         self._lines = Objects(is_list=False, is_silent=form is not Format.JSONL)
 
     def finding(self, finding: Finding) -> None:
         """Tell of a finding."""
-        count = self._told[finding.code] = self._told.get(finding.code, 0) + 1
         match self._form:
-            case Format.TEXT if count <= TOLD_MAX:
-                write_text(f"BAD  {finding_text(self._source, finding)}")
+            case Format.TEXT if self._is_told(finding):
+                write_text(f"{mark(exit_of_code(finding.code))} {finding_text(self._source, finding)}")
             case Format.JSONL:
                 self._lines.write({"source": self._source, **to_builtins(finding)})
             case Format.JSON if len(self._findings) < FINDINGS_MAX:
                 self._findings.append(finding)
+
+    def _is_told(self, finding: Finding) -> bool:
+        """Whether there is room for it; that nobody of those asked for has signed is one thing, however often."""
+        if finding.code is Code.SIGNATURE_MISSING and finding.message in self._missing:
+            return False
+        self._missing.add(finding.message)
+        self._told[finding.code] += 1
+        return self._told[finding.code] <= TOLD_MAX
 
     def summary(self, summary: Summary) -> Exit:
         """Tell what it came to, and give the exit code: that something is wrong outweighs that it could not be read."""
@@ -50,29 +59,45 @@ class Telling:
                 self._lines.write(self._whole(summary))
             case Format.JSON:
                 write_json({**self._whole(summary), "findings": self._findings})
-        exits = {exit_of_code(Code(code)) for code in summary.counts}
-        return worst(exits)
+        return self._exit(summary)
+
+    def _exit(self, summary: Summary) -> Exit:
+        return worst({exit_of_code(Code(code)) for code in summary.counts})
+
+    def _signed(self, summary: Summary) -> str:
+        """By whom the latest checkpoint is signed, of those who were asked for."""
+        if not self._has_keys:
+            return ", its signatures not checked"
+        told = [f"{one.name}{f' at {one.time}' if one.time else ''}" for one in summary.signed_by]
+        if not told and Code.SIGNATURE_MISSING in summary.counts:
+            return ", signed by none of the given keys"
+        return f", signed by {', '.join(told)}" if told else ""
 
     def _whole(self, summary: Summary) -> dict[str, Any]:
         return {"source": self._source, **to_builtins(summary)}
 
     def _in_words(self, summary: Summary) -> None:
         for code, count in summary.counts.items():
-            if count > TOLD_MAX:
-                write_text(printable(f"BAD  {self._source}: {count - TOLD_MAX:,} more [{code}]"))
+            told = min(self._told[code], TOLD_MAX)
+            if count > told and told:
+                more = f"{self._source}: {count - told:,} more [{code}]"
+                write_text(printable(f"{mark(exit_of_code(Code(code)))} {more}"))
         parts = [counted(summary.events, "event"), counted(summary.games, "game")]
         if summary.refusals is not None:
             parts.append(counted(summary.refusals, "refusal"))
         parts.append(counted(summary.checkpoints, "checkpoint"))
         if not summary.ok:
             parts.insert(0, counted(sum(summary.counts.values()), "finding"))
-        write_text(printable(f"{'ok  ' if summary.ok else 'BAD '} {self._source}  {', '.join(parts)}"))
+        write_text(printable(f"{mark(self._exit(summary))} {self._source}  {', '.join(parts)}"))
         if summary.root is not None:
             write_text(f"root {to_base64(summary.root)}  size {summary.size}")
         if summary.checkpoint_size:
-            write_text(f"latest checkpoint that holds: over {counted(summary.checkpoint_size, 'event')}{self._signed}")
+            size = counted(summary.checkpoint_size, "event")
+            write_text(printable(f"latest checkpoint that holds: over {size}{self._signed(summary)}"))
         for incident in summary.incidents:
-            goes_on = f"the log goes on with {counted(incident.size, 'event')} after {incident.finding}"
+            goes_on = (
+                f"the log goes on with {counted(incident.size, 'event')} after this: {accepted_text(incident.finding)}"
+            )
             write_text(printable(f"accepted {incident.accepted_at or 'at no time'}: {goes_on}"))
         if summary.from_state:
             rest = "rest on what an earlier run has written down"

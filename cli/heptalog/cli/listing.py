@@ -81,7 +81,6 @@ def _entry(game: Game, connections: Connections) -> tuple[GameEntry, Step]:
     assert step is not None, "and an end"
     started = step.fold.started
     entry = GameEntry(
-        number=0,
         game_id=first.event.game_id,
         ruleset=step.fold.rules.key,
         rules_version=step.fold.rules.version,

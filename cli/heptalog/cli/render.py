@@ -1,5 +1,6 @@
 """What games, findings and differences look like, as text and as JSON: the one module that puts them into form."""
 
+import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -9,11 +10,14 @@ from msgspec import UNSET, Raw, json, to_builtins
 
 from heptalog.analytics.csv_values import value_in_text
 from heptalog.cli.examine import Step
+from heptalog.cli.exits import Exit
 from heptalog.cli.output import plain
 from heptalog.cli.verdicts import Proved, Verdict
+from heptalog.replay.errors import Code, Corrupt
 from heptalog.replay.events import Body, camel_name
 from heptalog.replay.fold import Standing, standing_of
 from heptalog.replay.outcomes import Outcome, RoundEnded
+from heptalog.replay.sentences import sentence
 from heptalog.replay.words import names_of, printable, tell_event, tell_outcome, tell_table
 
 if TYPE_CHECKING:
@@ -27,6 +31,9 @@ _INDENT: Final = " " * 8
 _SEAT_FIELDS: Final = frozenset({"toAct", "winners", "dealer", "elder", "leader", "seat"})
 # What CSV has otherwise than people have it.
 _IN_CSV: Final = (datetime, timedelta, float)
+# What is kept of what was wrong with a log, `EVENTS_LOST first 13 last 24`.
+_ACCEPTED: Final = re.compile(r"(?P<code>[A-Z_]+)(?: (?:first|last|size) \d+)*")
+_FACT: Final = re.compile(r" (first|last|size) (\d+)")
 # Rows of a table for people.
 ROWS_MAX: Final = 1000
 
@@ -37,12 +44,18 @@ def finding_text(verdict: Verdict) -> str:
     return printable(f"{verdict.source}:{place} {verdict.message} [{verdict.code}]")
 
 
+def mark(code: Exit) -> str:
+    """How a line of results begins: what is BAD leads to exit code 1, what could not be read, to 3."""
+    return {Exit.FINE: "ok  ", Exit.FINDING: "BAD "}.get(code, "UNREAD")
+
+
 def verdict_lines(verdict: Verdict) -> Iterator[str]:
     """A verdict in one line; of a good bundle also what it shows."""
     if not verdict.ok:
-        yield f"BAD  {finding_text(verdict)}"
+        yield f"{mark(verdict.exit)} {finding_text(verdict)}"
         return
-    yield printable(f"ok   {verdict.source}  {counted(verdict.events, 'event')}")
+    state = {None: "", True: ", over", False: ", still running"}[verdict.over]
+    yield printable(f"{mark(verdict.exit)} {verdict.source}  {counted(verdict.events, 'event')}{state}")
     if verdict.proof is not UNSET:
         yield from (printable(f"     {line}") for line in _proof_lines(verdict.proof))
 
@@ -65,9 +78,11 @@ def _proof_lines(proof: Proved) -> Iterator[str]:
 def import_text(result: "Import") -> str:
     """What came of one import, in one line."""
     if not result.ok:
-        return f"BAD  {finding_text(result.verdict)}"
+        return f"{mark(result.exit)} {finding_text(result.verdict)}"
     known = f", {result.known:,} were there" if result.known else ""
-    return printable(f"ok   {result.source}  {counted(result.added, 'event')} added{known}  {result.game}")
+    return printable(
+        f"{mark(result.exit)} {result.source}  {counted(result.added, 'event')} added{known}  {result.game}"
+    )
 
 
 def counted(count: int, noun: str) -> str:
@@ -177,9 +192,23 @@ def csv_cells(row: Sequence[Any]) -> list[str | None]:
     return [value_in_text(value) if isinstance(value, _IN_CSV) else _cell(value) for value in row]
 
 
+def accepted_text(finding: str) -> str:
+    """What was wrong with a log that somebody let go on, from what is kept of it: codes, and the positions of each."""
+    return "; ".join(_accepted_part(part) for part in dict.fromkeys(finding.split("; ")))
+
+
 def row_json(columns: Sequence[str], row: Sequence[Any]) -> dict[str, Any]:
     """A row of a database as an object."""
     return {column: _json_value(value) for column, value in zip(columns, row, strict=True)}
+
+
+def _accepted_part(part: str) -> str:
+    match = _ACCEPTED.fullmatch(part)
+    if match is None or match["code"] not in Code.__members__:
+        return part
+    error = Corrupt(Code(match["code"]))
+    error.facts.update((name, int(number)) for name, number in _FACT.findall(part))
+    return f"{sentence(error)} [{error.code}]"
 
 
 def _cell(value: Any) -> str | None:

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from heptalog.cli.connections import Connections, reachable
 from heptalog.cli.databases import decoded, weight_of
-from heptalog.replay.errors import HeptalogError
+from heptalog.replay.errors import Code, HeptalogError
 from heptalog.replay.events import Event
 from heptalog.replay.fold import Fold
 from heptalog.service.config import PAGE_SIZE_MAX
@@ -26,6 +26,7 @@ class ServerGame(Struct, frozen=True):
 
     @property
     def name(self) -> str:
+        """How a person names it."""
         return f"{SCHEME}{self.target}#{self.game_id}"
 
     def entries(self, connections: Connections) -> Iterator[tuple[Event, bytes | None]]:
@@ -49,6 +50,7 @@ class Server(Struct, frozen=True):
 
     @property
     def name(self) -> str:
+        """How a person names it."""
         return SCHEME + self.target
 
     def games(self, connections: Connections) -> Iterator[ServerGame]:
@@ -65,4 +67,8 @@ class Server(Struct, frozen=True):
         try:
             yield from connections.client(self.target).games(wanted, page_size=PAGE_SIZE_MAX)
         except HeptalogError as error:
+            if error.code is Code.RECORD_DAMAGED:
+                # One game of a page hides the others of it.
+                problem = f"the list of its games ends there; `heptalog audit {self.name}` goes on around it"
+                error.facts.setdefault("problem", problem)
             raise reachable(error, self.target) from error

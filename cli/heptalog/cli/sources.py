@@ -16,7 +16,7 @@ from heptalog.cli.connections import Connections, shown
 from heptalog.cli.databases import Database, DatabaseGame, faults
 from heptalog.cli.exits import WrongUse
 from heptalog.cli.exports import ExportGame, exported_games, holds_export
-from heptalog.cli.files import FileGame, Missing, games_in, unreadable
+from heptalog.cli.files import PATTERNS, FileGame, Missing, backup_text, games_in, unreadable
 from heptalog.cli.servers import SCHEME, Server, ServerGame
 from heptalog.replay.errors import Code, HeptalogError, Unavailable
 from heptalog.replay.events import Event
@@ -57,6 +57,7 @@ class Folder(Struct, frozen=True):
 
     @property
     def name(self) -> str:
+        """How a person names it."""
         return shown(self.path)
 
     def games(self, connections: Connections) -> Iterator[FileGame | ExportGame | Missing]:
@@ -73,7 +74,7 @@ class Folder(Struct, frozen=True):
             problem = "there are Parquet files, and no manifest of an export"
             yield Missing(self.name, Unavailable(Code.EXPORT_FOREIGN, problem=problem, path=self.name))
         elif is_empty:
-            yield Missing(self.name, Unavailable(Code.SOURCE_NOT_FOUND, problem="no game files", path=self.name))
+            yield Missing(self.name, Unavailable(Code.SOURCE_NOT_FOUND, what=f"game file, {PATTERNS}, in it"))
 
 
 Named: TypeAlias = FileGame | DatabaseGame | ServerGame | Folder | Database | Server
@@ -113,8 +114,8 @@ def log_named(text: str) -> Database | Server:
     match named(text):
         case (Database() | Server()) as log:
             return log
-        case Folder(name=name):
-            raise WrongUse(f"{name}: a folder is no database")
+        case Folder(path=path, name=name):
+            raise WrongUse(f"{name}: {backup_text(path) or 'a folder is no database'}")
         case FileGame(path=path):
             code = Code.DATABASE_FOREIGN if path.exists() else Code.SOURCE_NOT_FOUND
             raise Unavailable(code, path=shown(path))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from heptalog.analytics.processes import core_count
-from heptalog.cli.connections import Connections, damaged, opening, shown
+from heptalog.cli.connections import Connections, opening, shown, unreadable_part
 from heptalog.cli.exits import complain
 from heptalog.cli.output import Counter, counting
 from heptalog.cli.render import counted
@@ -101,7 +101,7 @@ def opened_log(database: Path) -> "Iterator[DuckStore]":
         except Corrupt as error:
             # The engine names its file; what is wrong with a whole log is told with its positions.
             if "path" in error.facts and "last" not in error.facts:
-                raise damaged(database) from error
+                raise unreadable_part(database) from error
             raise
 
 

@@ -32,7 +32,11 @@ class Proved(Struct, frozen=True, rename="camel"):
 
 
 class Verdict(Struct, frozen=True):
-    """What `verify` says of one game; the four before `proof`, which a good bundle has, are null where it is good."""
+    """What `verify` says of one game; from `sequence` to `message` all is null where it is good.
+
+    Only of a good one it is said whether the game is `over`, as far as that can be known, and of a good bundle also
+    what it proves.
+    """
 
     source: str
     ok: bool
@@ -41,10 +45,17 @@ class Verdict(Struct, frozen=True):
     rule: str | None = None
     code: Code | None = None
     message: str | None = None
+    over: bool | None = None
     proof: Proved | UnsetType = UNSET
 
     @property
+    def is_redacted(self) -> bool:
+        """Whether nothing is wrong but that a part is left out, after which the rules cannot be checked."""
+        return self.code is Code.VALUE_SEALED
+
+    @property
     def exit(self) -> Exit:
+        """What the program ends with for it."""
         return Exit.FINE if self.code is None else exit_of_code(self.code)
 
 

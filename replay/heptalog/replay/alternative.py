@@ -36,6 +36,7 @@ class Alternative(Struct, frozen=True):
 
     @property
     def is_same(self) -> bool:
+        """Whether the other options change nothing that anybody sees."""
         return self.parting is None and self.error is None
 
 

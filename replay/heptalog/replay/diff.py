@@ -7,9 +7,9 @@ from typing import Any, Final, TypeAlias
 from msgspec import UNSET, Struct, to_builtins
 from msgspec.structs import replace
 
-from heptalog.replay.errors import HeptalogError
+from heptalog.replay.errors import HeptalogError, Redacted
 from heptalog.replay.events import Body, Event, camel_name
-from heptalog.replay.evidence.seals import map_parts, sealable_parts, values_of
+from heptalog.replay.evidence.seals import check_whole, map_parts, sealable_parts, values_of
 from heptalog.replay.fold import Fold, view_of
 from heptalog.replay.rules import ARBITER, State
 from heptalog.replay.times import rfc3339
@@ -25,6 +25,7 @@ _ENVELOPE: Final = {
     "previousHash": "previous_hash",
     "hash": "hash",
 }
+_HASH: Final = "hash"
 
 
 class FieldDifference(Struct, frozen=True):
@@ -52,6 +53,11 @@ class Side(Struct, frozen=True):
     error: HeptalogError | None = None
     error_sequence: int = -1
 
+    @property
+    def is_redacted(self) -> bool:
+        """Whether it was a part that is left out that ended it."""
+        return isinstance(self.error, Redacted)
+
 
 class Difference(Struct, frozen=True):
     """How two games differ; nothing set where they do not."""
@@ -64,6 +70,7 @@ class Difference(Struct, frozen=True):
 
     @property
     def is_same(self) -> bool:
+        """Whether they do not."""
         return self.event is None and self.state is None and not self.result
 
 
@@ -71,16 +78,19 @@ def diff(left: Sequence[Event], right: Sequence[Event], *, with_envelope: bool =
     """Compare two games: what happened, how it stood after each event, and how it ended.
 
     Seals that only one side has make no difference, and neither do ids, recording times and hashes unless
-    `with_envelope`; times of the moves count where both sides have them.
+    `with_envelope`; times of the moves count where both sides have them. Of a redacted copy hashes count too, which
+    cover what is left out of it, and its result is not known.
     """
     left_fold, left_side = _folded(left)
     right_fold, right_side = _folded(right)
+    is_redacted = left_side.is_redacted or right_side.is_redacted
+    names = tuple(_ENVELOPE) if with_envelope else (_HASH,) if is_redacted else ()
     return Difference(
         left=left_side,
         right=right_side,
-        event=_first_event(left, right, with_envelope=with_envelope),
+        event=_first_event(left, right, names),
         state=_first_state(left_fold, right_fold),
-        result=_result(left_fold, right_fold),
+        result=() if is_redacted else _result(left_fold, right_fold),
     )
 
 
@@ -104,6 +114,7 @@ def _folded(events: Iterable[Event]) -> tuple[Fold | None, Side]:
     count = 0
     for event in events:
         try:
+            check_whole(event.body)
             if fold is None:
                 fold = Fold(event.body)
             else:
@@ -114,27 +125,26 @@ def _folded(events: Iterable[Event]) -> tuple[Fold | None, Side]:
     return fold, Side(count)
 
 
-def _first_event(left: Sequence[Event], right: Sequence[Event], *, with_envelope: bool) -> Parting | None:
+def _first_event(left: Sequence[Event], right: Sequence[Event], names: Sequence[str]) -> Parting | None:
     for index, (one, other) in enumerate(zip_longest(left, right)):
         if one is None or other is None:
             kinds = [None if event is None else camel_name(type(event.body)) for event in (one, other)]
             return Parting(index, (FieldDifference("event", *kinds),))
-        if fields := _event_fields(one, other, with_envelope=with_envelope):
+        if fields := _event_fields(one, other, names):
             return Parting(one.sequence, fields)
     return None
 
 
-def _event_fields(one: Event, other: Event, *, with_envelope: bool) -> tuple[FieldDifference, ...]:
+def _event_fields(one: Event, other: Event, names: Sequence[str]) -> tuple[FieldDifference, ...]:
     if type(one.body) is not type(other.body):
         return (FieldDifference("event", camel_name(type(one.body)), camel_name(type(other.body))),)
     found = []
     if one.occurred_at and other.occurred_at and one.occurred_at != other.occurred_at:
         found.append(FieldDifference("occurredAt", rfc3339(one.occurred_at), rfc3339(other.occurred_at)))
-    if with_envelope:
-        for name, field in _ENVELOPE.items():
-            values = [_written(getattr(event, field)) for event in (one, other)]
-            if values[0] != values[1]:
-                found.append(FieldDifference(name, *values))
+    for name in names:
+        values = [_written(getattr(event, _ENVELOPE[name])) for event in (one, other)]
+        if values[0] != values[1]:
+            found.append(FieldDifference(name, *values))
     if one.body != other.body:
         left_body, right_body = _comparable(one.body, other.body)
         found += _leaves_that_differ(to_builtins(left_body), to_builtins(right_body))

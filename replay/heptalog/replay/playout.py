@@ -8,7 +8,7 @@ from heptalog.replay.events import Body, GameStarted
 from heptalog.replay.registry import rules_of
 from heptalog.replay.rules import Choose
 
-# Discards have tens of thousands of combinations; the first of them are as good as any.
+# Discards have tens of thousands of combinations, and a new game may have any number: the first are as good as any.
 _MOVES_MAX: Final = 64
 
 
@@ -20,10 +20,12 @@ def play(started: GameStarted, choose: Choose, *, events_max: int = 5000) -> Ite
     for _ in range(events_max - 1):
         if state.over:
             return
-        if state.to_act:
-            moves = list(islice(rules.legal(state), _MOVES_MAX))
-            body = moves[choose(len(moves))]
-        else:
-            body = rules.deal(state, choose)
+        body = any_of(rules.legal(state), choose) if state.to_act else rules.deal(state, choose)
         state, _ = rules.apply(state, body)
         yield body
+
+
+def any_of(moves: Iterator[Body], choose: Choose) -> Body:
+    """One of the first of these moves, each with the same chance."""
+    first = list(islice(moves, _MOVES_MAX))
+    return first[choose(len(first))]

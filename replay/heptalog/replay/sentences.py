@@ -118,11 +118,14 @@ def sentence(error: HeptalogError) -> str:
     words = SENTENCES[error.code]
     if error.code is Code.WRITE_FAILED and "what" in facts:
         words = f"the {facts.pop('what')} could not be written"
+    if error.code is Code.SOURCE_NOT_FOUND and "what" in facts:
+        words = f"there is no {facts.pop('what')}"
     problem = str(facts.pop("problem", ""))
     parts = [problem] if problem else []
     if "first" in facts and "last" in facts:
         first, last = facts.pop("first"), facts.pop("last")
-        parts.append(f"position {first}" if first == last else f"positions {first} to {last}")
+        low, high = (f"{place:,}" if isinstance(place, int) else str(place) for place in (first, last))
+        parts.append(f"position {low}" if first == last else f"positions {low} to {high}")
     if error.code is Code.DISK_RESERVE:
         facts = {name: shown_size(value) if isinstance(value, int) else value for name, value in facts.items()}
     parts += [f"{name.replace('_', ' ')} {_plain(value)}" for name, value in facts.items() if value != ""]
@@ -131,6 +134,12 @@ def sentence(error: HeptalogError) -> str:
     details = f": {', '.join(parts)}" if parts else ""
     rule = f" ({error.rule})" if error.rule else ""
     return f"{words}{details}{rule}"
+
+
+def placed_sentence(error: HeptalogError) -> str:
+    """The same behind its place, where it has one: for whoever is told nothing else."""
+    places = [f"{name} {error.facts[name]}" for name in ("line", "sequence") if name in error.facts]
+    return ": ".join([*places, sentence(error)])
 
 
 def shown_size(size: int) -> str:

@@ -9,7 +9,7 @@ from heptalog.replay.rules import State
 
 
 class Closed(Struct, frozen=True, gc=False):
-    """A game that the arbiter ended: the state as it was left, and the ruling on top."""
+    """The State of a game that the arbiter ended: the one that was left, and the ruling on top."""
 
     state: State
     closing: GameClosed

@@ -21,6 +21,7 @@ class Report(Struct, frozen=True):
 
     @property
     def ok(self) -> bool:
+        """Whether nothing is wrong."""
         return self.error is None
 
 

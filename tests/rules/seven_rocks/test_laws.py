@@ -12,8 +12,8 @@ from heptalog.replay.seven_rocks import SEVEN_ROCKS
 from heptalog.replay.seven_rocks.events import Arm, TileHand, TilePlayed, TilesDealt
 from heptalog.replay.seven_rocks.outcomes import HandSettled, TileLaid
 from heptalog.replay.seven_rocks.state import Phase, State, held, playable
-from heptalog.replay.seven_rocks.tables import ALL_TILES, SIDE, TILES
-from tests.support.seven_rocks_positions import LEFT, RIGHT, steps
+from heptalog.replay.seven_rocks.tables import SIDE, TILES
+from tests.support.seven_rocks_positions import ALL_TILES, LEFT, RIGHT, steps
 
 SEEDS = st.integers(0, 2**32)
 

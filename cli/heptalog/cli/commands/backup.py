@@ -31,7 +31,8 @@ def backup(
 
     The first time all of it, later what is new. One moment of the log, checked as it is copied: every record, every
     hash, the Merkle tree and its checkpoints. Another log, or one that has become shorter, is refused; then, and
-    whenever it is interrupted, the backup stays what it was. Appends do not wait for it.
+    whenever it is interrupted, the backup stays what it was. Appends do not wait for it. Of what is in the folder
+    already only the lengths are looked at: heptalog restore FOLDER --check reads every byte of it.
     Exit code 1: it is refused; 3: something cannot be read, reached or written.
     """
     import time

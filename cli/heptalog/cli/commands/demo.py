@@ -11,7 +11,11 @@ from heptalog.cli.guard import guarded
 IntoOption = Annotated[
     Path | None,
     typer.Option(
-        "--into", metavar="FOLDER", help="Keep the database and the files here.", readable=False, show_default=False
+        "--into",
+        metavar="FOLDER",
+        help="Keep the database and the files here; those of an earlier demonstration are gone on with.",
+        readable=False,
+        show_default=False,
     ),
 ]
 SeedOption = Annotated[int, typer.Option("--seed", help="Which games are played.")]

@@ -40,8 +40,8 @@ def diff(
     """Compare two games, or one under other options.
 
     Tells the first event that differs and how, the first state that differs, and the difference in the result. With
-    --options: the first event from which something else follows, and the first that would not be legal. Exit code 1
-    where they differ, or where one of them is bad.
+    --options: the first event from which something else follows, and the first that would not be legal. What is left
+    out of a redacted copy is compared by the hashes. Exit code 1 where they differ, or where one of them is bad.
     """
     from heptalog.cli.connections import Connections
     from heptalog.cli.sources import one_game
@@ -63,14 +63,15 @@ def _compared(left: "Game", right: "Game", connections: "Connections", format_: 
     left_events, left_verdict = loaded(left, connections)
     right_events, right_verdict = loaded(right, connections)
     verdicts = (left_verdict, right_verdict)
-    if _told(verdicts) is Exit.UNREACHABLE:
+    # That a copy is redacted is nothing wrong with it: it is compared as far as it goes, and by its hashes.
+    if _told(tuple(verdict for verdict in verdicts if not verdict.is_redacted)) is Exit.UNREACHABLE:
         return Exit.UNREACHABLE
     difference = compare(left_events, right_events, with_envelope=with_envelope)
     if format_ is Format.TEXT:
         write_lines(difference_text(difference, verdicts, (left_events, right_events)))
     else:
         write_document(difference_json(difference, verdicts), format_)
-    is_same = difference.is_same and left_verdict.ok and right_verdict.ok
+    is_same = difference.is_same and all(verdict.ok or verdict.is_redacted for verdict in verdicts)
     return Exit.FINE if is_same else Exit.FINDING
 
 

@@ -36,45 +36,61 @@ def doctor(
 ) -> Exit:
     """Say why a database does not open, and what can be done.
 
-    It looks at the database and the files beside it, how many events they speak of, and at the roots. It does not read
-    every event: that is heptalog audit. It changes nothing, unless it is told to --accept.
-    Exit code 0: it opens; 1: something is wrong; 3: it cannot be seen.
+    It looks at the database and the files beside it, how many events they speak of, and at the roots, and has the
+    engine read every block. Whether each event is what it was it does not look at: that is heptalog audit. It changes
+    nothing, unless it is told to --accept, and then tells how the log is after it.
+    Exit code 0: it opens and can be read; 1: something is wrong; 3: it cannot be seen.
     """
-    from heptalog.cli.doctoring import exit_of, report_lines, report_of
-    from heptalog.cli.output import write_document, write_lines
+    from heptalog.cli.doctoring import exit_of
     from heptalog.cli.sizes import size_of
     from heptalog.service.store.diagnosis import diagnosed
 
-    diagnosis = diagnosed(database, None if reserve is None else size_of(reserve, "--reserve"))
+    reserved = None if reserve is None else size_of(reserve, "--reserve")
+    diagnosis = diagnosed(database, reserved)
+    # Who is asked has to see first what about; otherwise it is told how the log is in the end.
+    is_told = not accept or (format_ is Format.TEXT and not yes)
+    if is_told:
+        _tell(diagnosis, format_)
+    if accept and _is_let_go_on(database, diagnosis, is_asked=not yes):
+        diagnosis = diagnosed(database, reserved)
+        is_told = False
+    if not is_told:
+        _tell(diagnosis, format_)
+    return exit_of(diagnosis)
+
+
+def _tell(diagnosis: "Diagnosis", format_: Format) -> None:
+    from heptalog.cli.doctoring import report_lines, report_of
+    from heptalog.cli.output import write_document, write_lines
+
     report = report_of(diagnosis)
     if format_ is Format.TEXT:
         write_lines(report_lines(report))
     else:
         write_document(report, format_)
-    return _accepted(database, diagnosis, is_asked=not yes) if accept else exit_of(diagnosis)
 
 
-def _accepted(database: Path, diagnosis: "Diagnosis", *, is_asked: bool) -> Exit:
+def _is_let_go_on(database: Path, diagnosis: "Diagnosis", *, is_asked: bool) -> bool:
+    """Let the log go on as it is now, if somebody says so and it can."""
     import time
 
-    from heptalog.cli.doctoring import exit_of
     from heptalog.service.store.diagnosis import ACCEPTABLE, accept
 
     if not any(problem.code in ACCEPTABLE for problem in diagnosis.problems):
         if diagnosis.problems:
             complain("this is nothing that could be accepted")
-        return exit_of(diagnosis)
+        return False
     if not diagnosis.is_acceptable:
         complain("the log as it is now cannot go on, so it cannot be accepted")
-        return exit_of(diagnosis)
+        return False
     if is_asked:
         if not _is_answered():
             raise WrongUse("--accept asks before it does anything; where nobody answers, say --yes")
         if not typer.confirm("Let the log go on as it is now?", err=True):
-            return exit_of(diagnosis)
+            return False
     size = accept(database, diagnosis, time.time_ns).size
     complain(f"the log goes on after event {size:,}; this is recorded in log.incidents")
-    return Exit.FINE
+    return True
 
 
 def _is_answered() -> bool:

@@ -47,7 +47,8 @@ def verify(
     The form of every event, its chain and seals where there are any, and the rules; of a bundle also its proof. A
     folder stands for its *.jsonl and *.bundle files, also those in folders within; a database or server for all of its
     games. With --key everything named must be a bundle that these keys have signed; without, nothing is proved.
-    One bad game never stops the others. Exit code 1: a game is bad; 3: none is bad, but something could not be read.
+    One bad game never stops the others. A file that was cut off between two lines is a good game that is still running.
+    Exit code 1: a game is BAD; 3: none is, but something is UNREAD, for it could not be read.
     """
     from heptalog.cli.bundles import held_against, reveals_from, trusted_by
     from heptalog.cli.connections import Connections
@@ -79,7 +80,7 @@ def verify(
                 out.write(verdict)
     total = f"{counted(counts[Exit.FINE], 'game')} good, {counts[Exit.FINDING]:,} bad"
     if counts[Exit.UNREACHABLE]:
-        total += f", {counts[Exit.UNREACHABLE]:,} not to be read"
+        total += f", {counts[Exit.UNREACHABLE]:,} unread"
     complain(f"{total}; {counted(events, 'event')} accepted")
     return worst([each for each, count in counts.items() if count])
 

@@ -3,9 +3,11 @@
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from shlex import quote
 from typing import Final, NamedTuple
 
-from heptalog.replay.errors import Code, HeptalogError
+from heptalog.replay.diff import diff
+from heptalog.replay.errors import Code, Conflict, HeptalogError
 from heptalog.replay.events import Event
 from heptalog.service.appending.shape import check_shape
 from heptalog.service.appends import Append, Receipt
@@ -53,6 +55,21 @@ def recorded(events: Iterable[Event], sizes: Iterable[int], head: int, append: C
         else:
             added += len(batch)
     return Counts(added, known)
+
+
+def other_game(error: Conflict, there: Sequence[Event], sent: Sequence[Event], log: str) -> Conflict:
+    """The error about a game that is there already, with the first event in which it is another one."""
+    if error.code is not Code.GAME_EXISTS:
+        return error
+    for option in ("", "--envelope "):
+        parting = diff(there, sent, with_envelope=bool(option)).event
+        if parting is not None:
+            how = f"`heptalog diff {option}FILE {quote(f'{log}#{sent[0].game_id}')}` says how"
+            what = "only its ids, times or hashes are other ones" if option else "it is another game"
+            error.facts["problem"] = f"{what} from event {parting.sequence} on; {how}"
+            error.facts["sequence"] = parting.sequence
+            break
+    return error
 
 
 def _is_plain(ids: Sequence[str]) -> bool:

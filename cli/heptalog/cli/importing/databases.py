@@ -8,12 +8,11 @@ is for the service to decide, as it does for whoever else brings a game again.
 from collections.abc import Sequence
 from concurrent.futures import Future
 from contextlib import closing
-from copy import copy
 from pathlib import Path
 from typing import Final
 
-from heptalog.cli.connections import opening
-from heptalog.cli.importing.batches import Counts, recorded
+from heptalog.cli.connections import opening, shown
+from heptalog.cli.importing.batches import Counts, other_game, recorded
 from heptalog.cli.importing.preparing import Prepared
 from heptalog.replay.codec import decode
 from heptalog.replay.errors import Conflict, HeptalogError
@@ -37,6 +36,7 @@ class DatabaseLog:
 
     def __init__(self, path: Path) -> None:
         """Open it. Raises Unavailable, Corrupt."""
+        self._path = path
         with opening(path):
             self._store = DuckStore(path)
         self._group: dict[str, tuple[Prepared, Future[Counts]]] = {}
@@ -46,6 +46,7 @@ class DatabaseLog:
 
     @property
     def waiting_max(self) -> int:
+        """How many games may be on their way at once."""
         return _WAITING_MAX
 
     def record(self, game: Prepared) -> "Future[Counts]":
@@ -71,8 +72,7 @@ class DatabaseLog:
             heads = self._store.append_games([game.whole for game, _ in group])
         except HeptalogError as error:
             for _, future in group:
-                # One each: who is given it may write into it.
-                future.set_exception(copy(error))
+                future.set_exception(error.again())
             return
         for (game, future), head in zip(group, heads, strict=True):
             try:
@@ -113,7 +113,12 @@ class DatabaseLog:
         def append(asked: Append) -> Receipt:
             return writer.submit(asked).result()
 
-        return recorded(game.sent(), map(len, game.records), len(known) - 1, append)
+        sent = game.sent()
+        try:
+            return recorded(sent, map(len, game.records), len(known) - 1, append)
+        except Conflict as error:
+            there = [decode(record)[0] for record in known]
+            raise other_game(error, there, sent, shown(self._path)) from error
 
 
 def _rest(game: Prepared, start: int) -> Batch:

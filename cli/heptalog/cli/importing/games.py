@@ -94,6 +94,7 @@ class Import(Struct, frozen=True):
 
     @property
     def exit(self) -> Exit:
+        """What the program ends with for it."""
         return self.verdict.exit
 
 

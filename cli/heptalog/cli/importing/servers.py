@@ -3,13 +3,16 @@
 The client carries those that are under way together on one stream, and sends alone what that does not answer.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import closing
 from typing import Final
 
 from heptalog.cli.connections import Connections, reachable
-from heptalog.cli.importing.batches import Counts, recorded
+from heptalog.cli.importing.batches import Counts, other_game, recorded
 from heptalog.cli.importing.preparing import Prepared
+from heptalog.cli.servers import SCHEME
+from heptalog.replay.codec import decode
 from heptalog.replay.errors import Conflict, HeptalogError, NotFound
 from heptalog.replay.events import Event
 from heptalog.service.appends import Append, Receipt
@@ -30,6 +33,7 @@ class ServerLog:
 
     @property
     def waiting_max(self) -> int:
+        """How many games may be on their way at once."""
         return 2 * GAMES_AT_ONCE
 
     def record(self, game: Prepared) -> "Future[Counts]":
@@ -67,10 +71,20 @@ class ServerLog:
                 recorded(events, sizes, NO_GAME, append)
             except Conflict:
                 # The log has some of it, or contradicts it: what is known and what is new go apart.
-                recorded(events, sizes, self._head(game_id), append)
+                self._recorded_again(game_id, events, sizes, append)
         except HeptalogError as error:
             raise reachable(error, self._target) from error
         return Counts(added, len(events) - added)
+
+    def _recorded_again(
+        self, game_id: str, events: Sequence[Event], sizes: Sequence[int], append: Callable[[Append], Receipt]
+    ) -> None:
+        try:
+            recorded(events, sizes, self._head(game_id), append)
+        except Conflict as error:
+            with closing(self._client.read(game_id)) as records:
+                there = [decode(stored.record)[0] for stored in records]
+            raise other_game(error, there, events, SCHEME + self._target) from error
 
     def _head(self, game_id: str) -> int:
         try:

@@ -2,19 +2,16 @@
 
 from collections.abc import Callable, Mapping
 from enum import StrEnum
-from itertools import islice
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
 from heptalog.replay.bots import seven_bridge, seven_rocks, seven_up
 from heptalog.replay.events import Body
+from heptalog.replay.playout import any_of
 from heptalog.replay.rules import AnyRules, Choose
 
 # A bot of one game: from the state, of which it looks at what its seat sees, to a legal move.
 Bot: TypeAlias = Callable[[Any, int, Choose], Body]
-
-# Of more moves than that the first are looked at: a new game may have any number.
-_MOVES_MAX: Final = 64
 
 
 class Strength(StrEnum):
@@ -32,8 +29,7 @@ def move(rules: AnyRules, state: Any, seat: int, strength: Strength, choose: Cho
 
 def any_move(rules: AnyRules, state: Any, seat: int, choose: Choose) -> Body:
     """Any of the first legal moves of a seat, each with the same chance."""
-    moves = list(islice((body for body in rules.legal(state) if getattr(body, "seat", seat) == seat), _MOVES_MAX))
-    return moves[choose(len(moves))]
+    return any_of((body for body in rules.legal(state) if getattr(body, "seat", seat) == seat), choose)
 
 
 _GREEDY: Final[Mapping[str, Bot]] = MappingProxyType(

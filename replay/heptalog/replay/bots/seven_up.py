@@ -64,11 +64,11 @@ def _card(state: State, seat: int, choose: Choose) -> int:
     if len(cards) == 1:
         return cards[0]
     if not state.trick:
-        return _lead(state, seat, cards, choose)
+        return _lead(state, cards, choose)
     return _answer(state, seat, cards)
 
 
-def _lead(state: State, seat: int, cards: list[int], choose: Choose) -> int:
+def _lead(state: State, cards: list[int], choose: Choose) -> int:
     """The highest trump while that is likely to fetch something, an ace, or what is lost without regret."""
     jack = state.trump & JACKS
     trumps = [card for card in cards if card & state.trump]

@@ -65,6 +65,7 @@ class Examined(Struct, frozen=True):
     log: CheckpointBody
     signed: tuple[Signed, ...] = ()
     hidden: int = 0  # parts that are left out
+    over: bool | None = None  # whether the game is over; not known where a part is left out
 
     @property
     def position(self) -> int:
@@ -142,6 +143,7 @@ def examine(
     """
     log = checkpoint_in(bundle.proof.checkpoint)
     seen = _Seen()
+    examiner = examiner or Examiner()
     report = verify(((event, None) for event in seen.passing(events)), examiner)
     signed: tuple[Signed, ...] = ()
     if report.error is None or isinstance(report.error, Redacted):
@@ -154,7 +156,8 @@ def examine(
         else:
             check_inclusion(leaf, bundle.proof.index, log.size, bundle.proof.hashes, log.root)
         report = Report(report.events)
-    return Examined(report, bundle, log, signed, seen.hidden)
+    over = None if examiner.redacted is not None or examiner.fold is None else examiner.fold.state.over
+    return Examined(report, bundle, log, signed, seen.hidden, over)
 
 
 class _Seen:

@@ -95,11 +95,6 @@ def _misshapen(path: str, problem: str) -> Malformed:
     return Malformed(Code.FIELD_INVALID, rule="game-file", field=f"{path}.seal" if path else "seal", problem=problem)
 
 
-def redact(body: Body) -> Body:
-    """The body as the public form has it: every sealed part without value and salt; what has no seal stays."""
-    return map_parts(body, redact_part) if body.sealed else body
-
-
 def redact_part(part: Sealable) -> Sealable:
     """A part without value and salt, where it has a seal to stand for them."""
     if part.seal is UNSET:

@@ -47,7 +47,6 @@ MISFIT: Final = -1  # what an end becomes under a tile that does not fit it
 
 # The 28 tiles, higher half first; a tile's place here is its bit (SR-R2).
 TILE_NAMES: Final = tuple(f"{high}-{low}" for high in range(VALUE_COUNT) for low in range(high + 1))
-ALL_TILES: Final = (1 << len(TILE_NAMES)) - 1
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ from heptalog.service.auditing.findings import Finding, found
 from heptalog.service.auditing.incidents import Incident, incident_claims, incident_of, strange_incidents
 from heptalog.service.auditing.progress import Progress
 from heptalog.service.auditing.sources import Given, Source, ordered
-from heptalog.service.auditing.spans import Mark, SpanReport, SpanWork, audit_span, differing_entry
+from heptalog.service.auditing.spans import Mark, Signer, SpanReport, SpanWork, audit_span, differing_entry, signers_of
 from heptalog.service.auditing.tiles import SPAN_LEVEL, SPAN_WIDTH, Tiles
 from heptalog.service.store.duck_kept import BUCKET_WIDTH, KeptIncident
 from heptalog.service.store.duck_schema import Difference
@@ -58,7 +58,8 @@ class Summary(Struct, frozen=True, rename="camel"):
     """What an audit came to. Without a root, positions are missing.
 
     `checkpoints` are those that the log keeps; `checkpoint_size` is how many events the greatest covers that holds,
-    be it kept or given, and 0 where there is none. `refusals` are None where they are not looked at. Of the readings of
+    be it kept or given, and 0 where there is none; where it is kept, `signed_by` are those who signed it of whom a key
+    was given. `refusals` are None where they are not looked at. Of the readings of
     events, each once by position and once by game, `from_state` were done by an audit that was gone on with.
     """
 
@@ -70,6 +71,7 @@ class Summary(Struct, frozen=True, rename="camel"):
     refusals: int | None
     checkpoints: int
     checkpoint_size: int
+    signed_by: tuple[Signer, ...]
     readings: int
     from_state: int
     incidents: tuple[Incident, ...]
@@ -108,6 +110,7 @@ class Audit:
         self._asked.without = unusable(self._differences)
         never: list[KeptIncident] = []
         self._incidents = self._asked(("incidents",), lambda source: source.incidents(), never)
+        self._signers: tuple[Signer, ...] = ()
         self._claims = ordered([*given.claims, *incident_claims(self._incidents, self._last)])
 
     def begin(self) -> list[Finding]:
@@ -170,6 +173,7 @@ class Audit:
         has_claim = progress.checkpoints or any(claim.code is Code.CHECKPOINT_DIFFERS for claim in self._claims)
         if self._given.keys and self._last and not has_claim and not self._asked.without.intersection(HOLDING):
             findings.append(found(Code.SIGNATURE_MISSING, "there is no checkpoint that holds"))
+        self._signers = self._signed_by(progress.checkpoint_size)
         return self._added(findings)
 
     def summary(self) -> Summary:
@@ -185,11 +189,21 @@ class Audit:
             refusals=progress.refusals if self._now().has_columns else None,
             checkpoints=progress.checkpoints,
             checkpoint_size=progress.checkpoint_size,
+            signed_by=self._signers,
             readings=progress.by_position + progress.by_game,
             from_state=self._from_state,
             incidents=tuple(map(incident_of, self._incidents)),
             counts=progress.counts,
         )
+
+    def _signed_by(self, size: int) -> tuple[Signer, ...]:
+        """Who has signed the checkpoint of this size that the log keeps."""
+        keys = self._given.keys
+        if not (size and keys):
+            return ()
+        nothing: list[tuple[int, int, str]] = []
+        kept = self._asked(HOLDING, lambda source: list(source.checkpoints(size, size)), nothing)
+        return max((signers_of(note, keys) for *_, note in kept), key=len, default=())
 
     # By position.
 

@@ -5,7 +5,7 @@ from typing import Any, Final, TypeAlias
 
 from msgspec import Struct
 
-from heptalog.replay.errors import Code, HeptalogError
+from heptalog.replay.errors import Code, HeptalogError, problem_of
 from heptalog.replay.sentences import SENTENCES, sentence
 
 # Where a fault is told in words of its own it is told here, and not in its sentence.
@@ -39,6 +39,12 @@ Tell: TypeAlias = Callable[[Finding], None]
 def found(code: Code, problem: str = "", **place: Any) -> Finding:
     """A finding of the evidence."""
     return Finding(code, f"{SENTENCES[code]}{f': {problem}' if problem else ''}", "evidence", **place)
+
+
+def because(error: Exception) -> str:
+    """Why something cannot be read, to be put behind the words that it cannot; nothing where they say it already."""
+    problem = problem_of(error)
+    return "" if problem == Code.RECORD_DAMAGED else f", {problem}"
 
 
 def found_by(error: HeptalogError, **place: Any) -> Finding:

@@ -9,7 +9,8 @@ from msgspec import Struct
 from heptalog.replay.errors import Code, Corrupt, HeptalogError
 from heptalog.replay.evidence.checkpoints import checkpoint_in, open_checkpoint
 from heptalog.replay.evidence.merkle import TILE_WIDTH, leaf_hash
-from heptalog.replay.evidence.notes import VerifierKey
+from heptalog.replay.evidence.notes import VerifierKey, parse_note
+from heptalog.replay.times import SECOND, TIME_END, rfc3339
 from heptalog.service.auditing.findings import Finding, Tell, found, found_by
 from heptalog.service.auditing.sources import Claim, Source, ordered
 from heptalog.service.auditing.tiles import SPAN_LEVEL, SPAN_WIDTH, Tiles
@@ -17,6 +18,13 @@ from heptalog.service.evidence.keys import verify
 
 # What stands in the tree for an event that is not there, so that the others keep their places.
 _NOTHING: Final = bytes(32)
+
+
+class Signer(Struct, frozen=True):
+    """Somebody who has signed a checkpoint, and when by their own word, where they say."""
+
+    name: str
+    time: str
 
 
 class SpanWork(Struct, frozen=True):
@@ -89,11 +97,34 @@ def check_signed(note: str | bytes, keys: Sequence[VerifierKey]) -> None:
     """
     if not keys:
         return
-    _, signed = open_checkpoint(note, keys, verify)
+    try:
+        _, signed = open_checkpoint(note, keys, verify)
+    except Corrupt as error:
+        if error.code is Code.SIGNATURE_MISSING:
+            error.facts["signed_by"] = signer_names(note)
+        raise
     signers = {(item.key.name, item.key.public) for item in signed}
     missing = {key for key in keys if (key.name, key.public) in signers} - {item.key for item in signed}
     if missing:
         raise Corrupt(Code.SIGNATURE_MISSING, rule="evidence", problem="one of its two is not there")
+
+
+def signer_names(note: str | bytes) -> tuple[str, ...]:
+    """Who has signed a note, by its own word."""
+    return tuple(dict.fromkeys(signature.name for signature in parse_note(note).signatures))
+
+
+def signers_of(note: str, keys: Sequence[VerifierKey]) -> tuple[Signer, ...]:
+    """Which of these keys have signed a checkpoint, and when; none where that cannot be said."""
+    try:
+        _, signed = open_checkpoint(note, keys, verify)
+    except HeptalogError:
+        return ()
+    times = dict.fromkeys((item.key.name for item in signed), "")
+    for item in signed:
+        if item.time is not None and item.time < TIME_END:
+            times[item.key.name] = rfc3339(item.time * SECOND)
+    return tuple(Signer(name, time) for name, time in times.items())
 
 
 class _Span:

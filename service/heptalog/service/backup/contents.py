@@ -21,7 +21,9 @@ class Contents:
         self.folder = folder
         self.manifest, self._segments = found
         if not self.manifest.made_at:
-            raise manifests.damaged(str(folder / manifests.NAME), "the first backup into it was never finished")
+            raise manifests.damaged(
+                str(folder / manifests.NAME), "nothing is in it yet, for the first backup into it was never finished"
+            )
 
     def end_at(self, position: int | None) -> int:
         """The position to restore to. Raises NotFound where the backup does not reach so far."""

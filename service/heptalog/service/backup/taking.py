@@ -4,7 +4,7 @@ import fcntl
 import os
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -19,7 +19,7 @@ from heptalog.service.backup import manifest as manifests
 from heptalog.service.backup.checking import Checker
 from heptalog.service.backup.manifest import Manifest, Segment
 from heptalog.service.backup.parts import CheckpointsPart, EventsPart, Have, Moment, Part, RefusalsPart
-from heptalog.service.backup.reading import checkpoints_in
+from heptalog.service.backup.reading import check_lengths, checkpoints_in
 from heptalog.service.backup.segments import (
     SegmentWriter,
     event_row,
@@ -61,9 +61,9 @@ def take(
     """Bring a backup up to date; it is made where there is none.
 
     Raises Corrupt where the log is not the one that the backup was made of, where it has become shorter, or where
-    something in it is wrong; then the backup is what it was.
+    something in it is wrong; then the backup is what it was, and where there was none there is none.
     """
-    with _held(folder):
+    with _held(folder) as made:
         begun, segments = _begun(folder)
         taking = _Taking(folder, begun, segments, keys, progress)
         try:
@@ -73,17 +73,19 @@ def take(
             new = taking.writer.publish()
         except BaseException:
             taking.writer.abandon()
+            if not begun.made_at:
+                _leave_nothing(folder, made)
             raise
-        made = replace(taken, made_at=rfc3339(clock()))
-        manifests.write(folder, made, (*segments, *new))
+        now = replace(taken, made_at=rfc3339(clock()))
+        manifests.write(folder, now, (*segments, *new))
     return Taken(
         str(folder),
-        made.size,
-        made.size - begun.size,
-        made.refusals,
-        made.refusals - begun.refusals,
-        to_base64(bytes.fromhex(made.root)),
-        made.checkpoint,
+        now.size,
+        now.size - begun.size,
+        now.refusals,
+        now.refusals - begun.refusals,
+        to_base64(bytes.fromhex(now.root)),
+        now.checkpoint,
         tuple(dict.fromkeys(signed.key.name for signed in taking.checker.signed)),
         tuple(segment.file for segment in new),
     )
@@ -200,6 +202,7 @@ def _begun(folder: Path) -> tuple[Manifest, tuple[Segment, ...]]:
     remove_unfinished(folder)
     found = manifests.read(folder)
     if found is not None:
+        check_lengths(folder, found[1])
         return found
     if any(True for _ in numbered(folder)):
         raise manifests.damaged(str(folder / manifests.NAME), "it is missing")
@@ -211,9 +214,19 @@ def _begun(folder: Path) -> tuple[Manifest, tuple[Segment, ...]]:
     return Manifest(), ()
 
 
+def _leave_nothing(folder: Path, made: Sequence[Path]) -> None:
+    """Take a first backup away that came to nothing, with the folders that were made for it."""
+    if any(True for _ in numbered(folder)):
+        return  # a file was given its name already, and none of those is ever removed
+    with suppress(OSError):
+        (folder / manifests.NAME).unlink(missing_ok=True)
+        for place in made:
+            place.rmdir()
+
+
 @contextmanager
-def _held(folder: Path) -> Iterator[None]:
-    """The folder, made where it is missing, for one backup at a time."""
+def _held(folder: Path) -> Iterator[list[Path]]:
+    """The folder for one backup at a time, made where it is missing; gives what was made, the innermost first."""
     try:
         missing = [place for place in (folder, *folder.parents) if not place.exists()]
         for place in reversed(missing):
@@ -228,7 +241,7 @@ def _held(folder: Path) -> Iterator[None]:
         except BlockingIOError as error:
             problem = "another backup into it is on its way"
             raise Unavailable(Code.SOURCE_UNREADABLE, path=str(folder), problem=problem) from error
-        yield
+        yield missing
     except OSError as error:
         raise Unavailable(Code.WRITE_FAILED, path=str(folder), problem=error.strerror or "") from error
     finally:
