@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from heptalog.cli.exits import UNHEARD
 from heptalog.replay.gamefile import read_events
 from heptalog.replay.registry import GAMES
 from heptalog.replay.rules import AnyRules
@@ -104,7 +105,7 @@ def test_a_reader_that_goes_away_is_no_traceback(tmp_path: Path) -> None:
         process.stdout.readline()
         process.stdout.close()
         assert process.stderr.read() == b""
-        assert process.wait(WAIT_SECONDS) == 3
+        assert process.wait(WAIT_SECONDS) == UNHEARD
 
 
 def test_the_output_does_not_hang_on_the_hash_seed(game: Path) -> None:
