@@ -6,7 +6,7 @@
 The content of an event is its canonical protobuf as given, without chain fields, and without what is hidden and has no
 seal: ids are public, and without a salt whoever sees one would only have to try all hands. A UUID is made of the first
 16 bytes of a digest, with version 8 and the variant of RFC 9562 set. These two forms can never change: a file is
-imported only once because of them.
+imported only once because of them. Ids that follow from nothing recorded are made by `uuid_of`.
 """
 
 from collections.abc import Iterable, Sequence
@@ -72,6 +72,14 @@ def _unhidden(event: Event) -> Event:
         return replace(part, **{part.value_field: ()}, seal=Seal(count=len(values)))
 
     return replace(event, body=map_parts(event.body, count_only))
+
+
+def uuid_of(time: int, bits: int) -> str:
+    """The UUID of version 7 (RFC 9562) of a time, in nanoseconds since 1970 UTC, and 74 bits: later ones sort later."""
+    milliseconds = time // 1_000_000
+    number = milliseconds << 80 | 7 << 76 | (bits >> 62) << 64 | 2 << 62 | bits & (1 << 62) - 1
+    text = f"{number:032x}"
+    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
 
 
 def _game_id(contents: Sequence[bytes]) -> str:

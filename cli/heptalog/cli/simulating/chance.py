@@ -5,6 +5,8 @@ from hashlib import sha256
 from random import Random
 from typing import Final, TypeVar
 
+from heptalog.replay.identity import uuid_of
+
 T = TypeVar("T")
 
 MILLISECOND: Final = 1_000_000  # in nanoseconds
@@ -38,14 +40,6 @@ class Chance:
     def uuid(self, time: int) -> str:
         """A UUID of version 7 for something that happened then, in nanoseconds since 1970 UTC."""
         return uuid_of(time, self._bits(74))
-
-
-def uuid_of(time: int, bits: int) -> str:
-    """The UUID of version 7 (RFC 9562) of this time, in nanoseconds, and these 74 bits."""
-    milliseconds = time // MILLISECOND
-    number = milliseconds << 80 | 7 << 76 | (bits >> 62) << 64 | 2 << 62 | bits & (1 << 62) - 1
-    text = f"{number:032x}"
-    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
 
 
 def bits_of(text: str) -> int:

@@ -5,7 +5,7 @@ from typing import Final
 from msgspec import Struct
 
 from heptalog.cli.simulating.calendar import Fixture, fixture
-from heptalog.cli.simulating.chance import MILLISECOND, Chance, bits_of, uuid_of
+from heptalog.cli.simulating.chance import MILLISECOND, Chance, bits_of
 from heptalog.cli.simulating.options import options_for, seat_count_for
 from heptalog.cli.simulating.people import person, seated
 from heptalog.cli.simulating.plans import Plan
@@ -14,6 +14,7 @@ from heptalog.replay import codec
 from heptalog.replay.events import Event, GameStarted, camel_name
 from heptalog.replay.evidence.chain import GENESIS
 from heptalog.replay.evidence.seals import sealed
+from heptalog.replay.identity import uuid_of
 from heptalog.replay.registry import NEWEST
 from heptalog.service.store import Ending, Entry, Refusal
 from heptalog.service.store.endings import endings_of

@@ -3,7 +3,6 @@
 import random
 import secrets
 import time
-import uuid
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, TypeVar
 
@@ -17,6 +16,7 @@ from heptalog.replay import codec
 from heptalog.replay.errors import Code, Malformed
 from heptalog.replay.events import Body, Event
 from heptalog.replay.fold import Standing
+from heptalog.replay.identity import uuid_of
 from heptalog.replay.rules import Viewer
 from heptalog.service import wire
 from heptalog.service.appends import Append
@@ -67,11 +67,7 @@ class StateView(Struct, frozen=True):
 
 def new_id() -> str:
     """An id for a game or an event to which nobody has given one: a UUID of version 7, so later ones sort later."""
-    milliseconds = time.time_ns() // 1_000_000
-    version, variant = 7 << 76, 2 << 62
-    chance = secrets.randbits(74)
-    number = milliseconds << 80 | version | (chance >> 62) << 64 | variant | chance & (1 << 62) - 1
-    return str(uuid.UUID(int=number))
+    return uuid_of(time.time_ns(), secrets.randbits(74))
 
 
 def next_start(records: Sequence[Stored], start: int | None, *, has_game: bool, is_backwards: bool) -> int | None:
