@@ -54,13 +54,9 @@ class _Reading:
 
     def _seconds_after(self, error: Any) -> float:
         """How long to wait before it is asked again, of which nothing was given out. Raises its failure otherwise."""
-        failure = self._line.failure(error)
         # A server whose tables are behind has waited for them already.
-        is_worth_it = is_worth_retrying(error) and failure.code is not Code.TABLES_BEHIND
-        seconds = next(self._pauses, None) if is_worth_it else None
-        if seconds is None:
-            raise failure from None
-        return seconds
+        is_worth_it = is_worth_retrying(error) and self._line.failure(error).code is not Code.TABLES_BEHIND
+        return self._line.pause_after(error, self._pauses, is_worth_it=is_worth_it)
 
     def _begin(self, message: Any) -> None:
         part = wire.part_of(message)

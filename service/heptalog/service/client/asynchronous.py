@@ -139,9 +139,7 @@ class AsyncClient:
                     pauses = self._retries.pauses()
                 return
             except grpc.aio.AioRpcError as error:
-                seconds = next(pauses, None) if is_worth_retrying(error) else None
-                if seconds is None:
-                    raise self._line.failure(error) from None
+                seconds = self._line.pause_after(error, pauses, is_worth_it=is_worth_retrying(error))
                 if calls.is_all_read(start, left=left, limit=limit, is_backwards=is_backwards):
                     return
                 await self._pause(seconds)
@@ -210,9 +208,7 @@ class AsyncClient:
                     pauses = self._retries.pauses()
                 return
             except grpc.aio.AioRpcError as error:
-                seconds = next(pauses, None) if may_go_on(error) else None
-                if seconds is None:
-                    raise self._line.failure(error) from None
+                seconds = self._line.pause_after(error, pauses, is_worth_it=may_go_on(error))
                 await self._pause(seconds)
             except asyncio.CancelledError:
                 self._line.check_cancelled()
@@ -266,9 +262,7 @@ class AsyncClient:
                         have, pauses = more, self._retries.pauses()
                 return
             except grpc.aio.AioRpcError as error:
-                seconds = next(pauses, None) if may_go_on(error) else None
-                if seconds is None:
-                    raise self._line.failure(error) from None
+                seconds = self._line.pause_after(error, pauses, is_worth_it=may_go_on(error))
                 await self._pause(seconds)
             except asyncio.CancelledError:
                 self._line.check_cancelled()
@@ -314,9 +308,7 @@ class AsyncClient:
             try:
                 return await method(request, timeout=timeout)
             except grpc.aio.AioRpcError as error:
-                pause = next(pauses, None) if is_worth_retrying(error) else None
-                if pause is None:
-                    raise self._line.failure(error) from None
+                pause = self._line.pause_after(error, pauses, is_worth_it=is_worth_retrying(error))
                 await self._pause(pause)
                 timeout = self._timeout
             except asyncio.CancelledError:

@@ -43,6 +43,13 @@ class Line:
         failure.facts["server"] = self.target
         return failure
 
+    def pause_after(self, error: Any, pauses: Iterator[float], *, is_worth_it: bool) -> float:
+        """How many seconds to wait before what ended so is tried again. Raises its failure where it is not."""
+        seconds = next(pauses, None) if is_worth_it else None
+        if seconds is None:
+            raise self.failure(error) from None
+        return seconds
+
     @contextmanager
     def hearing(self, call: Any) -> Iterator[None]:
         """What is heard in it is all that is heard of a call that is made once."""

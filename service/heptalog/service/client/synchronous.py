@@ -136,9 +136,7 @@ class Client:
                     pauses = self._retries.pauses()
                 return
             except grpc.RpcError as error:
-                seconds = next(pauses, None) if is_worth_retrying(error) else None
-                if seconds is None:
-                    raise self._line.failure(error) from None
+                seconds = self._line.pause_after(error, pauses, is_worth_it=is_worth_retrying(error))
                 if calls.is_all_read(start, left=left, limit=limit, is_backwards=is_backwards):
                     return
                 self._pause(seconds)
@@ -202,9 +200,7 @@ class Client:
                     pauses = self._retries.pauses()
                 return
             except grpc.RpcError as error:
-                seconds = next(pauses, None) if may_go_on(error) else None
-                if seconds is None:
-                    raise self._line.failure(error) from None
+                seconds = self._line.pause_after(error, pauses, is_worth_it=may_go_on(error))
                 self._pause(seconds)
             finally:
                 stream.cancel()
@@ -255,9 +251,7 @@ class Client:
                         have, pauses = more, self._retries.pauses()
                 return
             except grpc.RpcError as error:
-                seconds = next(pauses, None) if may_go_on(error) else None
-                if seconds is None:
-                    raise self._line.failure(error) from None
+                seconds = self._line.pause_after(error, pauses, is_worth_it=may_go_on(error))
                 self._pause(seconds)
             finally:
                 stream.cancel()
@@ -300,9 +294,7 @@ class Client:
             try:
                 return method(request, timeout=timeout)
             except grpc.RpcError as error:
-                pause = next(pauses, None) if is_worth_retrying(error) else None
-                if pause is None:
-                    raise self._line.failure(error) from None
+                pause = self._line.pause_after(error, pauses, is_worth_it=is_worth_retrying(error))
                 self._pause(pause)
                 timeout = self._timeout
 
