@@ -212,11 +212,8 @@ def test_a_wrong_number_without_an_error_is_found(folder: Path, follower: Follow
     assert with_wrong, "such a bit is not rare"
 
 
-def test_what_is_merged_in_the_middle_of_a_round_is_no_damage(
-    folder: Path, follower: Follower, log: MemoryStore
-) -> None:
-    before = files_in(folder)
-    assert not follower.scrub(1).is_over
+def grown(follower: Follower, log: MemoryStore) -> None:
+    """Record games one after the other, a moment of each, until some of the files are merged into others."""
     for seed in range(20, 32):
         log.append(batches_of(recorded_game(GAMES[0], seed, event_count_max=9)))
         while follower.follow():
@@ -224,6 +221,14 @@ def test_what_is_merged_in_the_middle_of_a_round_is_no_damage(
         follower.release(follower.snapshot())
     while follower.rest():
         pass
+
+
+def test_what_is_merged_in_the_middle_of_a_round_is_no_damage(
+    folder: Path, follower: Follower, log: MemoryStore
+) -> None:
+    before = files_in(folder)
+    assert not follower.scrub(1).is_over
+    grown(follower, log)
     assert before - files_in(folder), "some are gone"
     assert not any(step.damaged for step in round_of(follower))
     assert not any(step.damaged for step in round_of(follower))
@@ -235,13 +240,7 @@ def test_the_files_of_a_moment_that_is_read_are_read_again_though_newer_took_the
 ) -> None:
     snapshot = follower.snapshot()
     rows = rows_of(snapshot)
-    for seed in range(20, 32):
-        log.append(batches_of(recorded_game(GAMES[0], seed, event_count_max=9)))
-        while follower.follow():
-            pass
-        follower.release(follower.snapshot())
-    while follower.rest():
-        pass
+    grown(follower, log)
     now = {path for path, _ in named(follower._generation.manifest(), generation_of(folder))}
     victim = min(files_in(folder) - now)
     assert rows_of(snapshot) == rows
