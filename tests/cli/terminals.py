@@ -6,6 +6,7 @@ import re
 import select
 import struct
 import subprocess
+import sys
 import termios
 import time
 from collections.abc import Iterator
@@ -17,6 +18,12 @@ from tests.cli.running import PROGRAM, WAIT_SECONDS
 # What moves the cursor or changes colours, and is not to be read.
 _CODES: Final = re.compile(r"\x1b(?:\[[0-9;?]*[A-Za-z]|[=>78]|\][^\x07]*\x07)")
 _COLOUR: Final = re.compile(r"\x1b\[(?:\d+;)*(?:3[0-8]|4[0-8]|9\d)(?:;\d+)*m")
+
+# Ctrl-C goes to whom a terminal belongs: a process takes its own, and becomes the program. Between a fork of
+# these tests and the program no Python may run, for gRPC's threads are not there any more and their files are.
+_OWNER: Final = (
+    "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execv(sys.argv[1], sys.argv[1:])"
+)
 
 
 class Terminal:
@@ -77,14 +84,12 @@ def terminal(*arguments: object, columns: int = 80, environment: dict[str, str] 
     variables = {**os.environ, "TERM": "xterm-256color", "PROMPT_TOOLKIT_NO_CPR": "1", **(environment or {})}
     variables = {name: value for name, value in variables.items() if name not in ("COLUMNS", "LINES")}
     with subprocess.Popen(
-        [PROGRAM, *map(str, arguments)],
+        [sys.executable, "-I", "-S", "-c", _OWNER, PROGRAM, *map(str, arguments)],
         stdin=theirs,
         stdout=theirs,
         stderr=theirs,
         env=variables,
         start_new_session=True,
-        # Ctrl-C goes to whom a terminal belongs.
-        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
     ) as process:
         os.close(theirs)
         try:
