@@ -40,10 +40,11 @@ def test_every_number_that_the_rules_name_is_told_once() -> None:
     assert numbers_in("replay", "proto", "service", "analytics") <= set(told)
 
 
-def test_every_number_that_is_told_is_named_by_the_code_or_by_a_test() -> None:
+def test_every_number_that_is_told_has_a_test_of_its_game() -> None:
     told = {number for number in TOLD.findall(RULES) if not number.startswith("C-")}
     assert len(told) > 150
-    assert told <= numbers_in("replay", "proto", "tests/rules", "tests/golden", "tests/laws")
+    for prefix, ruleset in (("SR", "seven_rocks"), ("SU", "seven_up"), ("SB", "seven_bridge")):
+        assert {number for number in told if number.startswith(prefix)} <= numbers_in(f"tests/rules/{ruleset}")
 
 
 def test_whatever_a_refusal_gives_as_its_rule_is_explained() -> None:
@@ -114,6 +115,14 @@ def test_every_code_that_is_told_is_one() -> None:
     told = set(re.findall(r"`([A-Z][A-Z0-9]+_[A-Z0-9_]+)`", GAME_FILE + RULES))
     assert len(told) > 15
     assert told <= {str(code) for code in Code}
+
+
+def test_every_code_that_names_the_game_file_as_its_rule_is_told_there() -> None:
+    sources = [path.read_text() for path in (ROOT / "replay/heptalog").rglob("*.py")]
+    named = {code for source in sources for code in re.findall(r'Code\.(\w+),\s+rule="game-file"', source)}
+    named |= set(re.findall(r"Code\.(\w+), rule=_RULE", (ROOT / "replay/heptalog/replay/gamefile.py").read_text()))
+    assert len(named) > 20
+    assert {code for code in named if f"`{code}`" not in GAME_FILE} == set()
 
 
 def _example() -> list[Event]:

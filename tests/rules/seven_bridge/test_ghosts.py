@@ -56,6 +56,7 @@ def test_SB_V9_SB_D10_who_has_no_token_must_play_the_exposed_card() -> None:
     assert refusal(broke, passes(0)).code is Code.MUST_PLAY
     richer = position(hands, "D4-10 C7-7", ghosts=ghosts, tokens=[1, 2, 0, 1])
     assert moves(richer) == ["JD", "pass"]
+    assert advance(richer, passes(0)).tokens == (0, 2, 0, 1)
 
 
 def test_SB_V10_SB_D7_several_become_ghosts_in_a_row_one_recorded_pass_each() -> None:
@@ -92,6 +93,16 @@ def test_SB_D8_SB_B7_an_exposed_card_beside_the_layout_is_no_neighbour() -> None
     assert refusal(state, play(0, "JD")).code is Code.ILLEGAL_MOVE
 
 
+def test_SB_D8_exposed_cards_change_nothing_in_the_layout_and_anybody_may_play_them() -> None:
+    state = position(["TD 3S", "JD QD 2H", "KD 4S"], "D5-9 C7-7", turn=1, tokens=[3, 0, 3])
+    before = state
+    state = advance(state, passes(1))
+    assert (state.filled, state.border, state.exposed) == (before.filled, before.border, mask("JD QD 2H"))
+    assert refusal(state, play(2, "KD")).code is Code.ILLEGAL_MOVE
+    state = advance(state, passes(2), play(0, "TD"), play(2, "JD"), play(0, "QD"))
+    assert (moves(state), state.exposed) == (["KD", "pass"], mask("2H"))
+
+
 def test_SB_D9_a_placed_exposed_card_does_not_shorten_the_hand_of_the_mover() -> None:
     state = position(["QD", "3S", ""], "D5-10", ghosts={2: "JD KC"})
     state = advance(state, play(0, "JD"))
@@ -111,7 +122,7 @@ def test_SB_V16_SB_R23_SB_D22_without_ghosts_a_player_waits_and_must_play_when_a
     state, outcomes = advance_with_outcomes(state, passes(1))
     assert outcomes == (TurnWaited(1),)
     assert (state.tokens, state.exposed, state.to_act) == ((3, 0, 3), 0, (2,))
-    assert state.hands[1] == mask("5D 3C")
+    assert (state.hands[1], state.shown, state.scores) == (mask("5D 3C"), (0, 0, 0), (0, 0, 0))
     state = advance(state, passes(2), play(0, "6D"))
     assert moves(state) == ["5D"]
     assert refusal(state, passes(1)).code is Code.MUST_PLAY

@@ -183,6 +183,15 @@ def test_SB_D20h_a_displaced_card_keeps_the_round_going() -> None:
     assert state.scores == (14, 14, 13)
 
 
+def test_SB_D14_SB_D20h_with_jokers_too_the_last_player_has_a_card_to_play() -> None:
+    ghosts, jokers = {1: "5D", 2: "KD"}, {"X1": "5D"}
+    state = position(["X2", "", ""], FULL, jokers=jokers, ghosts=ghosts, played="KD", tokens=[0, 0, 0], options=JOKERS)
+    assert moves(state) == ["5D"]
+    assert refusal(state, passes(0)).code is Code.MUST_PLAY
+    _, outcomes = advance_with_outcomes(state, play(0, "5D"))
+    assert RoundEnded(1, RoundEndedBy.EXHAUSTED) in outcomes
+
+
 def test_SB_D20h_the_last_real_card_wins_where_it_is_the_last_of_its_hand() -> None:
     state = position(["AC", "X1", "X2"], "C2-13 D1-13 H1-13 S1-13", options=JOKERS)
     assert advance(state, play(0, "AC")).scores == (0, 14, 14)

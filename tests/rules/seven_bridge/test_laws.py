@@ -146,7 +146,7 @@ def test_SB_I3_SB_I6_tokens_stay_above_zero_and_every_turn_brings_the_end_nearer
 
 @games
 @some
-def test_SB_I4_SB_I5_a_ghost_exposes_no_seven_and_nothing_playable(
+def test_SB_I4_SB_I5_SB_D14_a_ghost_exposes_no_seven_and_nothing_playable(
     seed: int, seat_count: int, options: SevenBridge
 ) -> None:
     for _, _, state, outcomes in walk(seed, seat_count, options):

@@ -90,6 +90,11 @@ def test_SB_R10a_a_seven_opens_its_column_whatever_lies() -> None:
     assert state.border & places("S1-13") == mask("6S 8S")
 
 
+def test_SB_R10a_every_seven_can_be_played_once_the_opening_one_lies() -> None:
+    state = advance(opening_by_seat_2(), play(2, "7D"), passes(0), passes(1))
+    assert moves(state) == ["7C", "7H", "7S", "pass"]
+
+
 def test_SB_V5_SB_R12_SB_D4_one_may_pass_with_a_legal_play_while_a_token_is_left() -> None:
     state, outcomes = advance_with_outcomes(position(["8D", "AC", "2C"], "D7-7"), passes(0))
     assert (state.tokens, state.to_act) == ((2, 3, 3), (1,))

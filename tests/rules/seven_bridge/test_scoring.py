@@ -30,6 +30,13 @@ def test_SB_V12_SB_R15_SB_R16_SB_R17_SB_D26_the_last_card_ends_the_round_and_the
     assert (state.scores, state.to_act, state.phase, state.round) == ((47, 0, 26), (), Phase.DEAL, 1)
 
 
+def test_SB_D26_the_round_stops_at_the_first_empty_hand() -> None:
+    state = position(["8D", "KS 9D", "AC 2C", "QC"], "D7-7", scores=[1, 2, 3, 4])
+    state, outcomes = advance_with_outcomes(state, play(0, "8D"))
+    assert (state.scores, state.phase) == ((1, 24, 6, 16), Phase.DEAL)
+    assert [type(outcome) for outcome in outcomes] == [RoundEnded, *[PenaltyBooked] * 4, TotalsBooked]
+
+
 def test_SB_V12_SB_R18_with_count_scoring_each_card_costs_one() -> None:
     assert advance(before_the_end_of_V12(COUNT), play(1, "8D")).scores == (5, 0, 3)
 

@@ -21,6 +21,7 @@ from tests.support.seven_bridge_positions import (
     moves,
     new_game,
     play,
+    position,
     refusal,
     split_deck,
     started,
@@ -164,7 +165,7 @@ def test_SB_V1_SB_R5_SB_D1_SB_D20a_hand_sizes_from_the_dealer_clockwise(cards: i
     assert hand_sizes(cards, len(sizes)) == sizes
 
 
-def test_SB_V1_with_five_players_and_dealer_3_seats_3_and_4_get_eleven() -> None:
+def test_SB_V1_SB_D1_with_five_players_and_dealer_3_seats_3_and_4_get_eleven() -> None:
     state = ready_to_deal(5, dealer=3)
     right = split_deck(NATURALS, seat_count=5, dealer=3)
     assert [len(hand.cards) for hand in right.hands] == [10, 10, 10, 11, 11]
@@ -202,7 +203,7 @@ def test_C_5_a_refused_deal_names_no_card() -> None:
         assert not set(str(facts).split()) & set(DECK)
 
 
-def test_SB_R25_with_jokers_the_deck_is_54_and_both_are_dealt() -> None:
+def test_SB_R25_SB_D20_with_jokers_the_deck_is_54_and_both_are_dealt() -> None:
     state = ready_to_deal(7, 5, JOKERS)
     advance(state, split_deck(DECK, seat_count=7, dealer=5))
     assert refusal(state, split_deck(NATURALS, seat_count=7, dealer=5)).code is Code.DEAL_INVALID
@@ -216,6 +217,23 @@ def test_SB_R6_SB_D27_every_round_begins_with_all_tokens_and_an_empty_layout() -
     assert outcomes == (RoundOpened(1, 2, opener, (0, 1, 2)),)
 
 
+def test_SB_R22_an_option_gives_five_tokens() -> None:
+    deal = split_deck(NATURALS, seat_count=3, dealer=2)
+    assert advance(ready_to_deal(3, 2, SevenBridge(pass_tokens=5)), deal).tokens == (5, 5, 5)
+
+
+def test_SB_R27_SB_D21_fan_tan_begins_with_all_tokens() -> None:
+    deal = split_deck(NATURALS, seat_count=3, dealer=2)
+    assert advance(ready_to_deal(3, 2, SevenBridge(ghosts=False)), deal).tokens == (3, 3, 3)
+
+
+def test_SB_D27_tokens_left_are_worth_nothing_and_do_not_carry_over() -> None:
+    state = position(["8D", "KS", "AC"], "D7-7", tokens=[3, 1, 2])
+    state = advance(state, play(0, "8D"))
+    assert state.scores == (0, 13, 1)
+    assert advance(state, split_deck(NATURALS, seat_count=3, dealer=1)).tokens == (3, 3, 3)
+
+
 @pytest.mark.parametrize("jokers", [0, 2])
 @pytest.mark.parametrize("seat_count", range(3, 8))
 def test_SB_R4_the_table_draws_and_deals_what_check_accepts(seat_count: int, jokers: int) -> None:
@@ -227,6 +245,6 @@ def test_SB_R4_the_table_draws_and_deals_what_check_accepts(seat_count: int, jok
     assert moves(state) == ["7D"]
 
 
-def test_the_rules_are_exported_whole() -> None:
+def test_SB_D3_the_rules_are_exported_whole_and_know_no_cut() -> None:
     assert (SEVEN_BRIDGE.key, SEVEN_BRIDGE.version) == ("seven_bridge", 1)
     assert [body.__name__ for body in SEVEN_BRIDGE.bodies] == ["DealerDrawn", "CardsDealt", "CardPlayed", "TurnPassed"]

@@ -1,6 +1,7 @@
 """The numbered rules of Seven Rocks that no vector has, by their numbers."""
 
 import pytest
+from msgspec.structs import replace
 
 from heptalog.replay.errors import Code, Refused
 from heptalog.replay.events import UNSET, OpenerDrawn, TurnPassed, UnsetType
@@ -26,6 +27,14 @@ def test_SR_R1_two_pairs_begin_at_nothing() -> None:
     assert (state.scores, state.round, state.to_act, state.over, state.winners) == ((0, 0), 0, (), False, ())
 
 
+@pytest.mark.parametrize(("seat", "winners", "scores"), [(0, (0, 2), (10, 0)), (3, (1, 3), (0, 10))])
+def test_SR_R1_partners_sit_opposite_and_win_together(seat: int, winners: tuple[int, ...], scores: tuple[int]) -> None:
+    deal = filled(*["6-4" if seat == holder else "" for holder in range(4)])
+    table = Table.before_deal(10).take(deal).take(OpenerDrawn(seat))
+    assert table.play("6-4")[1] == scores
+    assert table.state.winners == winners
+
+
 def test_SR_R2_28_tiles_and_their_49_spellings() -> None:
     assert len(TILE_NAMES) == 28
     assert len(TILES) == 49
@@ -43,7 +52,7 @@ def test_SR_R2_an_unknown_tile_in_a_deal() -> None:
     assert (refused.code, refused.facts) == (Code.TILE_UNKNOWN, {"seat": 0, "place": 6})
 
 
-def test_SR_R3_points_are_noted_when_they_arise() -> None:
+def test_SR_R3_SR_D27_points_are_noted_when_they_arise() -> None:
     table = Table.with_round(filled("6-4"))
     table.play("6-4")
     assert table.one(PointsScored) == PointsScored(seat=0, side=0, points=10, score=10)
@@ -78,7 +87,7 @@ def test_SR_R5_nobody_is_drawn(seat: int) -> None:
     assert Table.before_draw().refuses(OpenerDrawn(seat), Code.SEAT_UNKNOWN, "SR-R5")
 
 
-def test_SR_R6_D25_who_goes_out_opens_and_not_the_partner() -> None:
+def test_SR_R6_SR_D25_who_goes_out_opens_and_not_the_partner() -> None:
     table = Table.with_position("6-0", "2-2", "4-4", "3-3", ends=["6", "5"], turn=0)
     table.play("6-0")
     assert table.one(RoundEnded).seat == 0
@@ -137,7 +146,7 @@ def test_SR_R11_equal_values_touch() -> None:
     assert table.play("4-2", LEFT)[0] == 2 + 6
 
 
-def test_SR_R15_the_first_double_is_the_spinner() -> None:
+def test_SR_R15_SR_D28_the_first_double_is_the_spinner() -> None:
     table = Table.with_round(filled("4-6", "6-6", "4-4"))
     table.play("4-6")
     table.play("6-6")
@@ -223,6 +232,12 @@ def test_SR_R29_nothing_follows_a_win() -> None:
         assert table.refuses(body, Code.GAME_OVER, "SR-R29")
     assert list(SEVEN_ROCKS.legal(table.state)) == []
     assert table.state.round == 1
+
+
+def test_SR_D29_a_round_of_any_number_is_followed_by_another() -> None:
+    table = Table.with_position("1-2", "1-1", "2-3", "4-4", ends=["0", "0"], turn=1)
+    table.state = replace(table.state, round=1_000_000)
+    assert table.knock(4).take(filled()).state.round == 1_000_001
 
 
 def test_SR_R30_only_the_pair_that_places_scores() -> None:

@@ -51,6 +51,7 @@ def test_C_5_a_seat_sees_its_own_hand_and_counts() -> None:
     table = branched()
     seen = SEVEN_ROCKS.view(table.state, Viewer(1))
     assert isinstance(seen, SeatView)
+    assert seen.hand is not None
     assert "5-0" not in seen.hand
     assert len(seen.hand) == 6
     assert seen.table == public(table)

@@ -3,8 +3,12 @@
 import pytest
 
 from heptalog.replay.errors import Code
-from heptalog.replay.seven_up.outcomes import HighScored, LowScored
+from heptalog.replay.rules import PUBLIC, Viewer
+from heptalog.replay.seven_up import SEVEN_UP
+from heptalog.replay.seven_up.events import CardsDiscarded
+from heptalog.replay.seven_up.outcomes import GameCounted, HighScored, LowScored
 from heptalog.replay.seven_up.state import Phase, State
+from heptalog.replay.seven_up.view import PublicView, SeatView, view
 from tests.support.seven_up_positions import (
     advance,
     after,
@@ -62,6 +66,23 @@ def test_SU_D18_nobody_discards_twice(owing: State) -> None:
     assert refusal(state, discard(0, "2C 3C 4C")).code is Code.NOT_YOUR_TURN
 
 
+def test_SU_D18_any_three_cards_may_go_trumps_too(owing: State) -> None:
+    offered = [move for move in SEVEN_UP.legal(owing) if isinstance(move, CardsDiscarded)]
+    assert [sum(move.seat == seat for move in offered) for seat in (0, 1)] == [84, 84]
+    trumps = after(owing, discard(1, "AH KH 2H"))
+    assert hand(trumps, 1) == {"9H", "4S", "5S", "8D", "9D", "TC"}
+
+
+def test_SU_D18_a_discard_is_face_down_for_all_but_its_owner(owing: State) -> None:
+    state = after(owing, discard(1, "2H 4S 5S"))
+    owner, other = view(state, Viewer(1)), view(state, Viewer(0))
+    assert isinstance(owner, SeatView)
+    assert isinstance(other, SeatView)
+    assert (set(owner.discards), other.discards) == ({"2H", "4S", "5S"}, ())
+    assert owner.table == other.table
+    assert view(state, PUBLIC) == PublicView(table=owner.table)
+
+
 def test_SU_D18_without_a_run_nobody_discards() -> None:
     state = after(awaiting_deal(2), dealt(2, "5C"), stand(1))
     assert refusal(state, discard(1, "")).code is Code.WRONG_PHASE
@@ -92,3 +113,14 @@ def test_SU_D17_SU_V10_a_discarded_trump_counts_for_nobody(owing: State) -> None
     )
     assert HighScored(seat=1, side=1, card="AH", score=1) in outcomes
     assert LowScored(seat=0, side=0, card="3H", score=1) in outcomes
+
+
+def test_SU_D17_what_was_discarded_counts_neither_as_a_trump_nor_for_game(owing: State) -> None:
+    _, outcomes = advance(
+        owing,
+        discard(1, "AH KH 4S"),
+        discard(0, "2D 3D 4D"),
+        *plays("1 9H, 0 3H, 1 2H, 0 2C, 1 5S, 0 3C, 1 8D, 0 4C, 1 9D, 0 6C, 1 TC, 0 7C"),
+    )
+    assert HighScored(seat=1, side=1, card="9H", score=1) in outcomes
+    assert GameCounted(pips=(0, 0), tied=True, side=1, score=3) in outcomes

@@ -102,7 +102,7 @@ def test_SU_R5_six_cards_each_and_one_turned() -> None:
         ([], "AS", Code.DEAL_INVALID),
     ],
 )
-def test_SU_R5_a_deal_that_cannot_be_is_refused(hands: list[str], turned: str, code: Code) -> None:
+def test_SU_R5_SU_D1_a_deal_that_cannot_be_is_refused(hands: list[str], turned: str, code: Code) -> None:
     body = CardsDealt(tuple(CardHand(tuple(cards.split())) for cards in hands), turned)
     assert refusal(awaiting_deal(2), body).code is code
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from heptalog.replay.errors import Code
+from heptalog.replay.errors import Code, Refused
 from heptalog.replay.events import CardPlayed
 from heptalog.replay.seven_up import SEVEN_UP
 from heptalog.replay.seven_up.outcomes import TrickWon
@@ -83,6 +83,8 @@ def test_SU_B5_trump_once_led_forces_nothing_in_a_later_trick() -> None:
 def test_SU_D25_SU_D26_SU_V26_SU_B10_an_illegal_card_is_refused_and_costs_nothing() -> None:
     state = follower("9S KD", led="5S", trump="H", number=2)
     assert refusal(state, CardPlayed(0, "KD")).code is Code.MUST_FOLLOW
+    with pytest.raises(Refused):
+        SEVEN_UP.apply(state, CardPlayed(0, "KD"))
     assert (state.to_act, state.scores) == ((0,), (0, 0))
     assert after(state, CardPlayed(0, "9S")).trick_number == 3
 
@@ -100,7 +102,14 @@ def test_SU_R14_refusals_of_a_card() -> None:
 
 @pytest.mark.parametrize(
     ("trick", "place"),
-    [("9S AD TS 2C", 2), ("9S 2H AS 3H", 3), ("9S AS KS 2D", 1), ("9S 2D 3D 4C", 0), ("2H AS AD AC", 0)],
+    [
+        ("9S AD TS 2C", 2),
+        ("9S 2H AS 3H", 3),
+        ("9S AS KS 2D", 1),
+        ("9S 2D 3D 4C", 0),
+        ("2H AS AD AC", 0),
+        ("9C AS TC KD", 2),
+    ],
 )
 def test_SU_R18_SU_V15_the_highest_trump_or_else_the_highest_of_the_suit_led_wins(trick: str, place: int) -> None:
     cards = trick.split()
@@ -127,7 +136,7 @@ def test_SU_R3_SU_V24_the_deal_passes_clockwise() -> None:
     assert after(state, dealt(3, "5S")).to_act == (1,)
 
 
-def test_SU_D38_there_are_no_other_moves() -> None:
+def test_SU_D38_SU_D5_there_are_no_other_moves() -> None:
     assert [body.__name__ for body in SEVEN_UP.bodies] == [
         "DealerDrawn",
         "CardsDealt",

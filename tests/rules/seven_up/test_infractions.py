@@ -27,7 +27,7 @@ def test_SU_V22a_SU_D28_the_point_of_an_infraction_can_win_the_match() -> None:
     assert refusal(state, InfractionCalled(0)).code is Code.GAME_OVER
 
 
-def test_SU_V22b_SU_R19_SU_R20_the_other_pair_gains_at_once_and_play_goes_on() -> None:
+def test_SU_V22b_SU_R19_SU_R20_SU_D26_the_other_pair_gains_at_once_and_play_goes_on() -> None:
     given = in_play("2C", "3C", "4C", "5C", trump="H", number=2, scores=(5, 5), trick="9C")
     state, outcomes = advance(given, InfractionCalled(2))
     assert (state.scores, state.to_act, state.trick, state.hands) == ((5, 6), given.to_act, given.trick, given.hands)

@@ -97,7 +97,7 @@ def test_SU_R10_SU_R12_SU_D12_SU_V5_only_elder_hand_and_dealer_get_cards() -> No
     assert outcomes == [JackTurned(seat=0, side=0, card="JH", score=1)]
 
 
-def test_SU_R10_SU_B7_a_run_must_be_a_run() -> None:
+def test_SU_R10_SU_D1_SU_B7_a_run_must_be_a_run() -> None:
     state = rejected(after(awaiting_deal(2), dealt(2, "5S")), elder=1, dealer=0)
     good = run(state, "AD", elder="KS QS JS", dealer="AH KH QH")
     assert refusal(state, run(state, "KS", elder="KS QS JS", dealer="AH KH QH")).code is Code.DEAL_INVALID
@@ -220,6 +220,13 @@ def test_SU_D13_elder_hand_may_stand_or_beg_at_every_turned_card() -> None:
     state = rejected(after(state, run(state, "5H", keep="5D")), elder=1, dealer=0)
     state = after(state, run(state, "5D"), stand(1))
     assert (state.trump, state.phase) == (SUITS["D"], Phase.DISCARD)
+
+
+def test_SU_D13_a_trump_in_hand_is_needed_for_neither_word() -> None:
+    without = after(awaiting_deal(2), dealt(2, "5S", {1: "2C 3C 4C 2D 3D 4D"}))
+    assert after(without, stand(1)).trump == SUITS["S"]
+    only_trumps = after(awaiting_deal(2), dealt(2, "5S", {1: "AS KS QS JS TS 9S"}))
+    assert after(only_trumps, beg(1)).phase is Phase.GIVE_OR_RUN
 
 
 def test_SU_I5_at_most_one_gift_in_a_deal() -> None:
