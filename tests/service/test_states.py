@@ -9,14 +9,17 @@ import msgspec
 import pytest
 
 from heptalog.replay.errors import Code, NotFound, Refused
-from heptalog.replay.events import Body, CardsDealt, GameClosed, GameStarted
+from heptalog.replay.events import Body, CardsDealt, GameClosed, GameStarted, MovesRetracted
 from heptalog.replay.fold import Fold, Status, fold_all, legal_of, status_of, view_of
 from heptalog.replay.registry import GAMES
 from heptalog.replay.rules import ARBITER, PUBLIC, AnyRules, Viewer
 from heptalog.replay.seven_up.events import CardsDiscarded, TrumpDecided
-from heptalog.service.client import AsyncClient, Client
+from heptalog.replay.sights import Sights
+from heptalog.service.client import AsyncClient, Client, FeedFilter
 from heptalog.v1 import games_pb2, games_pb2_grpc
+from tests.laws.test_sights import round_that_ended
 from tests.service.asking import failure_of, games_of_all_kinds, new_game, remark
+from tests.service.following import events_in, until_caught_up
 from tests.support.play import play
 from tests.support.serving import Service
 
@@ -215,3 +218,56 @@ def test_both_clients_see_alike(service: Service) -> None:
         return await asynchronous.state("game", viewer=PUBLIC), moves
 
     assert service.asynchronous(see) == (client.state("game", viewer=PUBLIC), list(client.legal("game")))
+
+
+@EACH_GAME
+@pytest.mark.parametrize("is_at_hand", [True, False])
+def test_what_was_taken_back_is_told_at_no_sequence(service: Service, rules: AnyRules, is_at_hand: bool) -> None:
+    client = service.client()
+    for seed in range(3):
+        bodies = play(rules, seed, events_max=90, with_rulings=False, seat_count=4).bodies
+        middle = len(bodies) // 2
+        back = middle // 2
+        bodies = [*bodies[:middle], MovesRetracted(middle // 3), MovesRetracted(back), *bodies[back + 1 :]]
+        fold = recorded(client, bodies, f"game-{seed}")
+        if not is_at_hand:
+            service.app.positions._live.forget(f"game-{seed}")
+        for viewer in (PUBLIC, ARBITER, *(Viewer(seat) for seat in range(4))):
+            sights = Sights(fold, fold.sequence, viewer, lambda bodies=bodies: bodies)  # type: ignore[misc]
+            for sequence in range(0, fold.sequence + 1, 3):
+                seen = client.state(f"game-{seed}", sequence=sequence, viewer=viewer)
+                assert text_of(seen.view) == text_of(sights.at(sequence).view)
+
+
+def test_a_state_is_told_as_long_as_it_stands(service: Service) -> None:
+    client = service.client()
+    bodies, end, _ = round_that_ended(next(rules for rules in GAMES if rules.key == "seven_rocks"))
+    recorded(client, bodies)
+    game = client.resume("game")
+    shown = client.state("game", sequence=end, viewer=PUBLIC).view["table"]["handsLeft"]
+    assert any(shown)
+    game.append(MovesRetracted(end - 1))
+    for looks in (client.state("game", sequence=end, viewer=PUBLIC), client.state("game", viewer=PUBLIC)):
+        assert not any(looks.view["table"]["handsLeft"])
+    assert client.state("game", sequence=end).view["table"]["handsLeft"] == shown
+    game.append(MovesRetracted(end))
+    assert client.state("game", sequence=end, viewer=PUBLIC).view["table"]["handsLeft"] == shown
+    assert client.state("game", viewer=PUBLIC).view["table"]["handsLeft"] == shown
+
+
+def test_a_feed_tells_of_no_hand_that_was_taken_back(service: Service) -> None:
+    client = service.client()
+    bodies, end, _ = round_that_ended(next(rules for rules in GAMES if rules.key == "seven_rocks"))
+    recorded(client, bodies)
+
+    def kinds(viewer: Viewer) -> list[str]:
+        (told,) = (
+            event
+            for event in events_in(until_caught_up(client.subscribe(FeedFilter("game", viewer=viewer))))
+            if event.sequence == end
+        )
+        return [followed.kind for followed in told.followed if followed.kind == "handSettled"]
+
+    assert len(kinds(PUBLIC)) == len(kinds(ARBITER)) == 4
+    client.resume("game").append(MovesRetracted(end - 1))
+    assert (len(kinds(PUBLIC)), len(kinds(Viewer(0))), len(kinds(ARBITER))) == (0, 1, 4)

@@ -175,3 +175,9 @@ def snake_case(name: str) -> str:
 def camel_name(part: type[Struct]) -> str:
     """The JSON name that carries this: `CardPlayed` is `cardPlayed`."""
     return part.__name__[0].lower() + part.__name__[1:]
+
+
+def camel_case(name: str) -> str:
+    """`recorded_at` as `recordedAt`."""
+    first, *others = name.split("_")
+    return first + "".join(word.capitalize() for word in others)

@@ -15,7 +15,7 @@ from heptalog.replay.errors import Code, Refused
 from heptalog.replay.events import Body, GameClosed, GameStarted, MovesRetracted, NoteAdded
 from heptalog.replay.outcomes import GameEndedByArbiter, MovesTakenBack, Outcome
 from heptalog.replay.registry import rules_of
-from heptalog.replay.rules import AnyRules, State, Viewer
+from heptalog.replay.rules import NOTHING_WITHHELD, AnyRules, State, Viewer, Withheld
 from heptalog.replay.standing import Closed as Closed  # asked for here with the fold
 from heptalog.replay.standing import Standing as Standing
 from heptalog.replay.standing import Status as Status
@@ -31,11 +31,13 @@ Outcomes: TypeAlias = tuple[Outcome, ...]
 class Fold:
     """One game as far as it has been folded. `states[n]` is the state after sequence `n`.
 
+    `takebacks` are the sequences of the takebacks in their order, each with the one that it goes back to.
+
     An older event is folded as what it means to this version of the rules (`Rules.upcasts`); the event itself, its
     record and its hash stay what they are.
     """
 
-    __slots__ = ("_steps", "_upcasts", "rules", "started", "state", "states")
+    __slots__ = ("_steps", "_upcasts", "rules", "started", "state", "states", "takebacks")
 
     def __init__(self, started: Body) -> None:
         """Begin with the body of sequence 0. Raises Refused where it does not start a game that is known here."""
@@ -46,6 +48,7 @@ class Fold:
         self.started = started
         self.state: State = self.rules.initial(started)
         self.states: list[State] = [self.state]
+        self.takebacks: list[tuple[int, int]] = []
         self._upcasts = self.rules.upcasts
         steps = self.rules.steps
         # Without older kinds, as nearly all rules are, there is nothing to take out.
@@ -81,6 +84,8 @@ class Fold:
             self.state, outcomes = self._upcast(self.state, body)
         else:
             self.state, outcomes = self._apply_ruling(body)
+            if type(body) is MovesRetracted:
+                self.takebacks.append((len(self.states), body.to_sequence))
         self.states.append(self.state)
         return outcomes
 
@@ -117,10 +122,45 @@ class Fold:
         """Forget everything after `sequence`: what was applied in advance did not happen after all."""
         del self.states[sequence + 1 :]
         self.state = self.states[-1]
+        while self.takebacks and self.takebacks[-1][0] > sequence:
+            self.takebacks.pop()
 
     def standing(self) -> Standing:
         """The report after the last event."""
         return standing_of(self.sequence, self.state)
+
+    def until(self, sequence: int) -> "Fold":
+        """The fold as it was after this event: another one, which goes its own way."""
+        earlier = Fold(self.started)
+        earlier.states = self.states[: sequence + 1]
+        earlier.state = earlier.states[-1]
+        earlier.takebacks = [takeback for takeback in self.takebacks if takeback[0] <= sequence]
+        return earlier
+
+    def is_taken_back(self, sequence: int, head: int) -> bool:
+        """Whether what had happened after event `sequence` does not count any more after event `head`."""
+        last = head
+        for takeback, to_sequence in reversed(tuple(self.takebacks)):
+            if takeback > last:
+                continue
+            if sequence >= takeback:
+                break
+            last = to_sequence
+            if sequence > last:
+                return True
+        return False
+
+    def outcomes_at(self, sequence: int, body: Body) -> Outcomes:
+        """What followed from the event `sequence`, whose body this is, when it was taken; nothing changes."""
+        if sequence == 0:
+            return ()
+        state = self.states[sequence - 1]
+        if type(state) is not Closed:
+            if (step := self._steps.get(type(body))) is not None:
+                return step(state, body)[1]
+            if type(body) in self._upcasts:
+                return self._upcast(state, body)[1]
+        return self._apply_ruling(body)[1]
 
     def _upcast(self, state: State, body: Body) -> tuple[State, Outcomes]:
         """The state after an older event, and what followed: of each body that it means, which may be older too."""
@@ -198,11 +238,11 @@ def legal_of(rules: AnyRules, state: State) -> Iterator[Body]:
     return iter(()) if isinstance(state, Closed) else rules.legal(state)
 
 
-def view_of(rules: AnyRules, state: State, viewer: Viewer) -> Struct:
+def view_of(rules: AnyRules, state: State, viewer: Viewer, withheld: Withheld = NOTHING_WITHHELD) -> Struct:
     """What one viewer may see; where the arbiter has closed the game, its end is laid over the table as it was left."""
     if not isinstance(state, Closed):
-        return rules.view(state, viewer)
-    view: Any = rules.view(state.state, viewer)
+        return rules.view(state, viewer, withheld)
+    view: Any = rules.view(state.state, viewer, withheld)
     ending = {"phase": "OVER", "to_act": state.to_act, "winners": state.winners}
     told = {name: value for name, value in ending.items() if hasattr(view.table, name)}
     closed: Struct = replace(view, table=replace(view.table, **told))

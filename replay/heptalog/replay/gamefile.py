@@ -16,7 +16,7 @@ from msgspec.structs import fields
 
 from heptalog.replay.codec import BODIES
 from heptalog.replay.errors import Code, Malformed
-from heptalog.replay.events import Body, Event, GameStarted, Uint32, camel_name, snake_name
+from heptalog.replay.events import Body, Event, GameStarted, Options, Uint32, camel_name, snake_name
 from heptalog.replay.registry import OPTIONS
 from heptalog.replay.times import nanoseconds_in, rfc3339
 
@@ -235,6 +235,12 @@ def options_given(options: Struct) -> dict[str, Any]:
     """The options that differ from absent, by their JSON names."""
     given: dict[str, Any] = to_builtins(options)
     return given
+
+
+def changed_options(options: Options, changes: dict[str, Any]) -> Options:
+    """The options with some given anew, by their JSON names. Raises Malformed as `options_of` does."""
+    changed: Options = options_of(type(options), options_given(options) | changes)
+    return changed
 
 
 def _started(body: Any) -> GameStarted:

@@ -1,12 +1,23 @@
 """What can follow from an event, in every game. Outcomes are derived: printed and projected, never recorded."""
 
 from enum import StrEnum
+from typing import Any, ClassVar
 
-from msgspec import Struct
+from msgspec import Struct, to_builtins
+
+from heptalog.replay.events import camel_case
 
 
 class Outcome(Struct, frozen=True, gc=False):
     """Something that follows from an event by the rules. What only one game has stands in its folder."""
+
+    # The field with the seat of whose hidden hand it tells, where it tells of one.
+    shows_hand_of: ClassVar[str] = ""
+
+
+def fields_of(outcome: Outcome) -> dict[str, Any]:
+    """What an outcome says, as plain values named as in JSON."""
+    return {camel_case(name): value for name, value in to_builtins(outcome).items()}
 
 
 class RoundEndedBy(StrEnum):

@@ -36,3 +36,8 @@ def tell_dealer(body: DealerDrawn, names: Names) -> str:
 def tell_lots(lots: Iterable[Lot], names: Names) -> str:
     """Who drew what, lot after lot: `Ana 5, Bo 5; then Ana 3, Bo 9`."""
     return "; then ".join(", ".join(f"{name_of(draw.seat, names)} {draw.value}" for draw in lot.draws) for lot in lots)
+
+
+def tell_hidden(count: int) -> str:
+    """What stands in place of a hand that the viewer does not see."""
+    return f"({count} hidden)"

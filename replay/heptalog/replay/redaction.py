@@ -1,9 +1,8 @@
 """Copies of a recorded game for one viewer: what is hidden from it is left out, and the chain stays as it is.
 
-What a viewer may have follows from how the game stands at the end of its record. A hidden part, such as a dealt hand,
-is whole or left out: its commitment is to all of it. What a seat was given in a round comes together, once the viewer
-has seen all of it: its own, or what the rules showed everybody (`Rules.has_seen`). What was taken back did not happen,
-so nobody has seen it. When the game is over everything is released, unless somebody withholds it.
+What a viewer may have follows from how the game stands at the end of its record: what it has seen by then, as
+`heptalog.replay.sights` knows it. A hidden part, such as a dealt hand, is whole or left out: its commitment is to all
+of it. When the game is over everything is released, unless somebody withholds it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,11 +10,12 @@ from collections.abc import Iterator, Sequence
 from msgspec.structs import replace
 
 from heptalog.replay.errors import Code, Refused
-from heptalog.replay.events import RULINGS, UNSET, Body, Event, MovesRetracted
+from heptalog.replay.events import UNSET, Body, Event
 from heptalog.replay.evidence.reveals import Reveal, reveal_of
 from heptalog.replay.evidence.seals import Sealable, is_redacted, map_parts, redact_part, sealable_parts, values_of
 from heptalog.replay.fold import Fold, view_of
 from heptalog.replay.rules import ARBITER, Viewer
+from heptalog.replay.sights import Part, known_after_each
 
 
 def redacted_for(events: Sequence[Event], fold: Fold, viewer: Viewer, *, is_withheld: bool = False) -> Iterator[Event]:
@@ -29,7 +29,7 @@ def redacted_for(events: Sequence[Event], fold: Fold, viewer: Viewer, *, is_with
     if viewer == ARBITER or (fold.state.over and not is_withheld):
         yield from events
         return
-    seen = _seen(fold, [event.body for event in events], viewer)
+    seen = known_after_each(fold, [event.body for event in events], viewer)[-1].seen
     for event in events:
         yield _redacted(event, seen) if event.body.sealed else event
 
@@ -55,40 +55,7 @@ def hidden_count(body: Body) -> int:
     return sum(is_redacted(part) for _, part in sealable_parts(body))
 
 
-def _seen(fold: Fold, bodies: Sequence[Body], viewer: Viewer) -> set[tuple[int, int]]:
-    """The hidden parts that the viewer has seen, each by its sequence and its place in the event."""
-    rules = fold.rules
-    seen: set[tuple[int, int]] = set()
-    waiting: dict[int, list[tuple[int, int]]] = {}  # by owner, the parts of this round that were not seen yet
-    for sequence in _standing(bodies):
-        before, after = fold.states[sequence - 1], fold.states[sequence]
-        if after.round != before.round:
-            waiting = {}
-        if bodies[sequence].sealed:
-            for place, owner in enumerate(rules.owners(before, bodies[sequence])):
-                waiting.setdefault(owner, []).append((sequence, place))
-        for owner in [owner for owner in waiting if rules.has_seen(viewer, owner, before=before, after=after)]:
-            seen.update(waiting.pop(owner))
-    return seen
-
-
-def _standing(bodies: Sequence[Body]) -> list[int]:
-    """The sequences of the moves that were not taken back, ascending."""
-    moves = []
-    sequence = len(bodies) - 1
-    while sequence > 0:
-        body = bodies[sequence]
-        if isinstance(body, MovesRetracted):
-            # The state was the very one after that event, so what led to that one counts and nothing in between.
-            sequence = body.to_sequence
-            continue
-        if not isinstance(body, RULINGS):
-            moves.append(sequence)
-        sequence -= 1
-    return moves[::-1]
-
-
-def _redacted(event: Event, seen: set[tuple[int, int]]) -> Event:
+def _redacted(event: Event, seen: frozenset[Part]) -> Event:
     """The event without the parts that were not seen; one that nobody was named for is such a part."""
     parts = enumerate([path for path, _ in sealable_parts(event.body)])
 

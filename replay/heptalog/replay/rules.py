@@ -68,6 +68,10 @@ class Viewer(Struct, frozen=True):
 PUBLIC: Final = Viewer(role=Role.PUBLIC)
 ARBITER: Final = Viewer(role=Role.ARBITER)
 
+# Seats of which a viewer is told nothing hidden, though the rules show it at that moment (`heptalog.replay.sights`).
+Withheld: TypeAlias = frozenset[int]
+NOTHING_WITHHELD: Final[Withheld] = frozenset()
+
 S = TypeVar("S", bound=Struct)
 S_contra = TypeVar("S_contra", bound=Struct, contravariant=True)
 
@@ -83,8 +87,19 @@ class Words(Protocol[S_contra]):
         """One readable phrase for what followed from it."""
         ...
 
-    def table(self, state: S_contra, names: Sequence[str]) -> list[str]:
-        """The table as it lies, hands included, as a few lines of text."""
+    def table(
+        self,
+        state: S_contra,
+        names: Sequence[str],
+        viewer: Viewer = ARBITER,
+        withheld: Withheld = NOTHING_WITHHELD,
+        *,
+        is_closed: bool = False,
+    ) -> list[str]:
+        """The table as a few lines of text, with every hand that `view` shows and the numbers of cards in the others.
+
+        Where the arbiter has closed the game, nobody is on turn.
+        """
         ...
 
 
@@ -122,8 +137,11 @@ class Rules(Protocol[S]):
         """What the table does next where no seat may act: deals, draws or runs cards, by chance from outside."""
         ...
 
-    def view(self, state: S, viewer: Viewer) -> Struct:
-        """What one viewer may see; its type has nowhere to put a secret."""
+    def view(self, state: S, viewer: Viewer, withheld: Withheld = NOTHING_WITHHELD) -> Struct:
+        """What one viewer may see; its type has nowhere to put a secret.
+
+        Of the seats that are withheld nobody but the arbiter is told what they hold, not even they themselves.
+        """
         ...
 
     def owners(self, state: S, body: Body) -> tuple[int, ...]:

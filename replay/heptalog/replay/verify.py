@@ -31,6 +31,14 @@ def verify(entries: Iterable[tuple[Event, bytes | None]], examiner: Examiner | N
     Who brings an examiner of their own can ask it for the fold afterwards.
     """
     examiner = examiner or Examiner()
+    return fault_in(entries, examiner) or concluded(examiner)
+
+
+def fault_in(entries: Iterable[tuple[Event, bytes | None]], examiner: Examiner) -> Report | None:
+    """Examine the next events of a game; None where nothing is wrong with them.
+
+    A part that is left out is no fault of its event: only what is `concluded` of the game tells of it.
+    """
     sequence = 0
     try:
         for event, public in entries:
@@ -39,6 +47,11 @@ def verify(entries: Iterable[tuple[Event, bytes | None]], examiner: Examiner | N
     except HeptalogError as error:
         own = error.facts.get("sequence")
         return Report(examiner.accepted, error, own if isinstance(own, int) else sequence)
+    return None
+
+
+def concluded(examiner: Examiner) -> Report:
+    """What came of a game of which no event has a fault."""
     if examiner.redacted is not None:
         return Report(examiner.accepted, examiner.redacted, examiner.redacted_at)
     if examiner.fold is None:

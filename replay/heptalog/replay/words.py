@@ -5,7 +5,7 @@ from heptalog.replay.fold import Closed, Fold
 from heptalog.replay.gamefile import options_given
 from heptalog.replay.outcomes import GameEndedByArbiter, MovesTakenBack, Outcome
 from heptalog.replay.phrases import Names, in_a_row, listed
-from heptalog.replay.rules import AnyRules, State
+from heptalog.replay.rules import ARBITER, NOTHING_WITHHELD, AnyRules, State, Viewer, Withheld
 
 
 def names_of(started: GameStarted) -> tuple[str, ...]:
@@ -49,12 +49,14 @@ def tell_outcome(rules: AnyRules, outcome: Outcome, names: Names) -> str:
             return rules.words.outcome(outcome, names)
 
 
-def tell_table(fold: Fold, state: State, names: Names) -> list[str]:
-    """The table as it lies, hands included, as a few lines of text."""
+def tell_table(
+    fold: Fold, state: State, names: Names, viewer: Viewer = ARBITER, withheld: Withheld = NOTHING_WITHHELD
+) -> list[str]:
+    """The table as a viewer sees it, as a few lines of text; hidden hands are numbers in it."""
     if isinstance(state, Closed):
         ruling = f"The arbiter has ended the game: {_won(state.winners, names)}"
-        return [*fold.rules.words.table(state.state, names), ruling]
-    return fold.rules.words.table(state, names)
+        return [*fold.rules.words.table(state.state, names, viewer, withheld, is_closed=True), ruling]
+    return fold.rules.words.table(state, names, viewer, withheld)
 
 
 def tell_options(options: Options) -> str:

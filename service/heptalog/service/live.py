@@ -13,6 +13,8 @@ from heptalog.replay import codec
 from heptalog.replay.errors import Code, Corrupt, HeptalogError
 from heptalog.replay.fold import Fold
 from heptalog.replay.plain import plain_game
+from heptalog.replay.rules import Viewer
+from heptalog.replay.sights import Sight, Sights
 from heptalog.replay.verify import Examiner
 from heptalog.service.store import Entry, Head, LogStore, Stored
 
@@ -42,6 +44,13 @@ class LiveGame:
     def hash_at(self, sequence: int) -> bytes:
         """The hash of an event."""
         return codec.hash_in(self.records[sequence])
+
+    def sight(self, sequence: int, viewer: Viewer) -> Sight:
+        """What a viewer may see after a durable event, by all that is durable."""
+        head = self.durable
+        return Sights(
+            self.fold, head, viewer, lambda: [codec.decode(record)[0].body for record in self.records[: head + 1]]
+        ).at(sequence)
 
     def truncate(self, sequence: int) -> None:
         """Fold nothing after `sequence`: what was folded and not yet taken did not happen after all."""
@@ -98,7 +107,11 @@ def load(store: LogStore, game_id: str) -> LiveGame | None:
     Raises Corrupt, with game and sequence, where what is stored does not hold. Where a newer version has recorded it
     that is no damage: Refused (RULESET_UNKNOWN) for its rules, Unavailable (RECORD_NEWER) for an event.
     """
-    records = list(store.read_game(game_id))
+    return live_game(game_id, list(store.read_game(game_id)))
+
+
+def live_game(game_id: str, records: Sequence[Stored]) -> LiveGame | None:
+    """The same of records that somebody has read."""
     return _plain(game_id, [stored.record for stored in records]) or _examined(game_id, records)
 
 

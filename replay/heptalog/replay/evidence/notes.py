@@ -126,6 +126,18 @@ def check_name(name: str) -> None:
         raise key_invalid("a key's name is not empty and has neither spaces nor a plus", name=name)
 
 
+def check_new_name(name: str) -> None:
+    """Raise Malformed where a new key should not have this name; one that there is may have it.
+
+    A log is named by an address without a scheme (C2SP tlog-checkpoint), and in a file of keys # begins a remark.
+    """
+    check_name(name)
+    if "://" in name:
+        raise key_invalid("a key's name is an address without a scheme, as example.org/season", name=name)
+    if name.startswith("#") or not name.isprintable():
+        raise key_invalid("a key's name is printable and does not begin with #", name=name)
+
+
 def parse_note(data: str | bytes) -> Note:
     """The note in a text. Raises Malformed where it is none."""
     whole = _decoded(data)

@@ -1,5 +1,7 @@
 """What can follow from an event of Seven Bridge. Nothing here says more than the table sees."""
 
+from typing import ClassVar
+
 from heptalog.replay.outcomes import Outcome
 
 
@@ -30,6 +32,8 @@ class ColumnCompleted(Outcome, frozen=True, gc=False):
 class ExposedCardPlayed(Outcome, frozen=True, gc=False):
     """The card came from those that ghost `owner` exposed; it still counts against the ghost (SB-D9, SB-D11)."""
 
+    shows_hand_of: ClassVar[str] = "owner"
+
     seat: int
     card: str
     owner: int
@@ -58,6 +62,7 @@ class TurnWaited(Outcome, frozen=True, gc=False):
 class GhostMade(Outcome, frozen=True, gc=False):
     """A pass without a token left: the hand is exposed and its penalty is frozen (SB-R13, SB-D11)."""
 
+    shows_hand_of: ClassVar[str] = "seat"
     seat: int
     cards: tuple[str, ...]
     penalty: int
@@ -66,6 +71,7 @@ class GhostMade(Outcome, frozen=True, gc=False):
 class PenaltyBooked(Outcome, frozen=True, gc=False):
     """What the cards left cost at the end of a round, one for each seat; the winner's is 0 (SB-R16, SB-R17)."""
 
+    shows_hand_of: ClassVar[str] = "seat"
     seat: int
     cards: tuple[str, ...]
     penalty: int

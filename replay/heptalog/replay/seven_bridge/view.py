@@ -7,7 +7,7 @@ from msgspec import Struct
 from heptalog.replay.cards import JOKERS, SUITS, names_in
 from heptalog.replay.errors import Code, Refused
 from heptalog.replay.events import Body, CardsDealt
-from heptalog.replay.rules import ARBITER, PUBLIC, Viewer
+from heptalog.replay.rules import ARBITER, NOTHING_WITHHELD, PUBLIC, Viewer, Withheld
 from heptalog.replay.seven_bridge.state import NOBODY, State, are_hands_public, is_ghost
 from heptalog.replay.seven_bridge.tables import COLUMNS, DECK
 
@@ -66,11 +66,11 @@ class PublicView(Struct, frozen=True, rename="camel", kw_only=True):
 
 
 class SeatView(Struct, frozen=True, rename="camel", kw_only=True):
-    """What one seat sees: the table and its own hand."""
+    """What one seat sees: the table and its own hand; `hand` is None where its deal was taken back later."""
 
     table: TableView
     seat: int
-    hand: tuple[str, ...]
+    hand: tuple[str, ...] | None
 
 
 class ArbiterView(Struct, frozen=True, rename="camel", kw_only=True):
@@ -83,16 +83,24 @@ class ArbiterView(Struct, frozen=True, rename="camel", kw_only=True):
 View: TypeAlias = PublicView | SeatView | ArbiterView
 
 
-def view(state: State, viewer: Viewer) -> View:
+def view(state: State, viewer: Viewer, withheld: Withheld = NOTHING_WITHHELD) -> View:
     """What one viewer may see (C-5). Raises Refused for a seat that is not at the table."""
-    table = _table(state)
+    table = _table(state, viewer, withheld)
     if viewer == PUBLIC:
         return PublicView(table=table)
     if viewer == ARBITER:
         return ArbiterView(table=table, hands=tuple(names_in(hand, DECK) for hand in state.hands))
     if not 0 <= viewer.seat < len(state.hands):
         raise Refused(Code.SEAT_UNKNOWN, rule="C-5", seat=viewer.seat, seats=len(state.hands))
-    return SeatView(table=table, seat=viewer.seat, hand=names_in(state.hands[viewer.seat], DECK))
+    is_seen = sees_hand(state, viewer.seat, viewer, withheld)
+    return SeatView(table=table, seat=viewer.seat, hand=names_in(state.hands[viewer.seat], DECK) if is_seen else None)
+
+
+def sees_hand(state: State, seat: int, viewer: Viewer, withheld: Withheld) -> bool:
+    """Whether a viewer sees what a seat holds: one's own hand, a ghost's, every hand when the round is over."""
+    if viewer == ARBITER:
+        return True
+    return seat not in withheld and (viewer == Viewer(seat) or is_ghost(state, seat) or are_hands_public(state))
 
 
 def owners(state: State, body: Body) -> tuple[int, ...]:
@@ -107,7 +115,12 @@ def has_seen(viewer: Viewer, owner: int, *, before: State, after: State) -> bool
     return viewer == Viewer(owner) or is_ghost(after, owner) or are_hands_public(after)
 
 
-def _table(state: State) -> TableView:
+def _table(state: State, viewer: Viewer, withheld: Withheld) -> TableView:
+    seats = range(len(state.hands))
+    hidden = 0
+    for seat in seats:
+        if not sees_hand(state, seat, viewer, withheld):
+            hidden |= state.shown[seat]
     return TableView(
         phase=str(state.phase),
         round=state.round,
@@ -122,15 +135,17 @@ def _table(state: State) -> TableView:
             for joker, place in zip(JOKERS, state.joker_places, strict=True)
             if place
         ),
-        exposed=names_in(state.exposed, DECK),
-        seats=tuple(_seat(state, seat) for seat in range(len(state.hands))),
+        exposed=names_in(state.exposed & ~hidden, DECK),
+        seats=tuple(_seat(state, seat, viewer, withheld) for seat in seats),
     )
 
 
-def _seat(state: State, seat: int) -> PublicSeatView:
+def _seat(state: State, seat: int, viewer: Viewer, withheld: Withheld) -> PublicSeatView:
     shown = state.shown[seat]
     if are_hands_public(state):
         shown |= state.hands[seat]
+    if not sees_hand(state, seat, viewer, withheld):
+        shown = 0
     return PublicSeatView(
         seat=seat,
         score=state.scores[seat],

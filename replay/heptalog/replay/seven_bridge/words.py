@@ -7,7 +7,8 @@ from typing import Any, Final
 from heptalog.replay.cards import RANKS, SUITS, names_in
 from heptalog.replay.events import Body, CardPlayed, CardsDealt, DealerDrawn, TurnPassed
 from heptalog.replay.outcomes import MatchWon, Outcome, RoundEnded, RoundEndedBy
-from heptalog.replay.phrases import SUIT_WORDS, Names, listed, name_of, tell_dealer
+from heptalog.replay.phrases import SUIT_WORDS, Names, listed, name_of, tell_dealer, tell_hidden
+from heptalog.replay.rules import ARBITER, NOTHING_WITHHELD, Viewer, Withheld
 from heptalog.replay.seven_bridge.outcomes import (
     BonusBooked,
     ColumnCompleted,
@@ -24,10 +25,11 @@ from heptalog.replay.seven_bridge.outcomes import (
 )
 from heptalog.replay.seven_bridge.state import Phase, State, is_ghost
 from heptalog.replay.seven_bridge.tables import BITS, DECK
+from heptalog.replay.seven_bridge.view import sees_hand
 
 
 class SevenBridgeWords:
-    """The words of Seven Bridge; the table shows all that the state holds."""
+    """The words of Seven Bridge; the table shows the arbiter all that the state holds."""
 
     def event(self, body: Body, names: Names) -> str:
         """One readable line for what happened; also for an event that was refused, whose seat may be nobody's."""
@@ -37,9 +39,18 @@ class SevenBridgeWords:
         """One readable phrase for what followed from it."""
         return _OUTCOMES[type(outcome)](outcome, names)
 
-    def table(self, state: State, names: Names) -> list[str]:
+    def table(
+        self,
+        state: State,
+        names: Names,
+        viewer: Viewer = ARBITER,
+        withheld: Withheld = NOTHING_WITHHELD,
+        *,
+        is_closed: bool = False,
+    ) -> list[str]:
         """Where the game is, the layout as a grid, and a line for each seat."""
-        return [_where(state, names), *_layout(state), *_seats(state, names)]
+        where = _where_closed(state, names) if is_closed else _where(state, names)
+        return [where, *_layout(state), *_seats(state, names, viewer, withheld)]
 
 
 def _where(state: State, names: Names) -> str:
@@ -57,6 +68,16 @@ def _where(state: State, names: Names) -> str:
             return f"{kind} {state.round}, dealt by {dealer}; {mover} is on turn"
 
 
+def _where_closed(state: State, names: Names) -> str:
+    """Where the arbiter has ended the game: nobody is on turn, and nobody deals."""
+    if not state.round:
+        return "No round was dealt"
+    if state.phase is Phase.DEAL:
+        return f"Round {state.round} is over"
+    kind = "Deciding round" if state.is_deciding else "Round"
+    return f"{kind} {state.round}, dealt by {name_of(state.dealer, names)}"
+
+
 def _layout(state: State) -> list[str]:
     """A line for each suit: `.` is an empty place, `*` one that a joker fills."""
     if not state.round:
@@ -70,15 +91,18 @@ def _place(state: State, rank: str, bit: int) -> str:
     return "*" if state.stand_ins & bit else rank
 
 
-def _seats(state: State, names: Names) -> list[str]:
+def _seats(state: State, names: Names, viewer: Viewer, withheld: Withheld) -> list[str]:
     width = max(len(name) for name in names)
     lines = []
     for seat, hand in enumerate(state.hands):
         line = f"{name_of(seat, names):{width}}  {_counted(state.scores[seat], 'point')}"
+        is_seen = sees_hand(state, seat, viewer, withheld)
         if is_ghost(state, seat):
-            line += f"; ghost, still exposed: {_cards(state.shown[seat] & state.exposed)}"
+            # Where it is withheld what was exposed, so is how much of it was played.
+            line += f"; ghost, still exposed: {_cards(state.shown[seat] & state.exposed)}" if is_seen else "; ghost"
         elif hand:
-            line += f"; {_counted(state.tokens[seat], 'token')}; {_cards(hand)}"
+            held = _cards(hand) if is_seen else tell_hidden(hand.bit_count())
+            line += f"; {_counted(state.tokens[seat], 'token')}; {held}"
         lines.append(line)
     return lines
 

@@ -1,5 +1,7 @@
 """What can follow from an event in Seven Rocks: derived, printed and projected, never recorded."""
 
+from typing import ClassVar
+
 from heptalog.replay.outcomes import Outcome
 from heptalog.replay.seven_rocks.events import Arm
 
@@ -43,6 +45,7 @@ class PointsScored(Outcome, frozen=True, gc=False):
 class HandSettled(Outcome, frozen=True, gc=False):
     """What a seat is left with is taken off its pair's score; there are four of these a round (SR-R25, SR-D24)."""
 
+    shows_hand_of: ClassVar[str] = "seat"
     seat: int
     side: int
     tiles: tuple[str, ...]

@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from heptalog.replay.errors import Code, Refused
 from heptalog.replay.events import Body
-from heptalog.replay.rules import ARBITER, PUBLIC, Viewer
+from heptalog.replay.rules import ARBITER, NOTHING_WITHHELD, PUBLIC, Viewer, Withheld
 from heptalog.replay.seven_rocks.events import TilesDealt
 from heptalog.replay.seven_rocks.scoring import counted_ends
 from heptalog.replay.seven_rocks.state import State, are_hands_public, hand_of, held
@@ -65,11 +65,11 @@ class PublicView(Struct, frozen=True, rename="camel", kw_only=True):
 
 
 class SeatView(Struct, frozen=True, rename="camel", kw_only=True):
-    """What one seat sees: the table and its own hand."""
+    """What one seat sees: the table and its own hand; `hand` is None where its deal was taken back later."""
 
     table: TableView
     seat: int
-    hand: tuple[str, ...]
+    hand: tuple[str, ...] | None
 
 
 class ArbiterView(Struct, frozen=True, rename="camel", kw_only=True):
@@ -82,16 +82,23 @@ class ArbiterView(Struct, frozen=True, rename="camel", kw_only=True):
 View: TypeAlias = PublicView | SeatView | ArbiterView
 
 
-def view(state: State, viewer: Viewer) -> View:
+def view(state: State, viewer: Viewer, withheld: Withheld = NOTHING_WITHHELD) -> View:
     """What one viewer may see (C-5). Raises Refused for a seat that is not at the table."""
-    table = _table(state)
+    seats = range(SEAT_COUNT)
+    left = tuple(_hand(state, seat, viewer, withheld) or () for seat in seats) if are_hands_public(state) else ()
+    table = _table(state, left)
     if viewer == PUBLIC:
         return PublicView(table=table)
     if viewer == ARBITER:
-        return ArbiterView(table=table, hands=_hands(state))
-    if not 0 <= viewer.seat < SEAT_COUNT:
+        return ArbiterView(table=table, hands=tuple(hand_of(state, seat) for seat in seats))
+    if viewer.seat not in seats:
         raise Refused(Code.SEAT_UNKNOWN, rule="C-5", seat=viewer.seat, seats=SEAT_COUNT)
-    return SeatView(table=table, seat=viewer.seat, hand=hand_of(state, viewer.seat))
+    return SeatView(table=table, seat=viewer.seat, hand=_hand(state, viewer.seat, viewer, withheld))
+
+
+def sees_hand(state: State, seat: int, viewer: Viewer, withheld: Withheld) -> bool:
+    """Whether a viewer sees what a seat holds: one's own hand, and all from a settlement until the next deal."""
+    return viewer == ARBITER or (seat not in withheld and (viewer == Viewer(seat) or are_hands_public(state)))
 
 
 def view_of_line(state: State) -> LineView:
@@ -127,7 +134,11 @@ def has_seen(viewer: Viewer, owner: int, *, before: State, after: State) -> bool
     return viewer == Viewer(owner) or are_hands_public(after) or not held(after, owner)
 
 
-def _table(state: State) -> TableView:
+def _hand(state: State, seat: int, viewer: Viewer, withheld: Withheld) -> tuple[str, ...] | None:
+    return hand_of(state, seat) if sees_hand(state, seat, viewer, withheld) else None
+
+
+def _table(state: State, hands_left: tuple[tuple[str, ...], ...]) -> TableView:
     return TableView(
         phase=str(state.phase),
         round=state.round,
@@ -138,9 +149,5 @@ def _table(state: State) -> TableView:
         passes=state.passes,
         tile_counts=tuple(held(state, seat).bit_count() for seat in range(SEAT_COUNT)),
         line=view_of_line(state),
-        hands_left=_hands(state) if are_hands_public(state) else (),
+        hands_left=hands_left,
     )
-
-
-def _hands(state: State) -> tuple[tuple[str, ...], ...]:
-    return tuple(hand_of(state, seat) for seat in range(SEAT_COUNT))

@@ -6,13 +6,14 @@ from typing import Any, Final
 
 from heptalog.replay.events import UNSET, Body, OpenerDrawn, TurnPassed
 from heptalog.replay.outcomes import MatchWon, Outcome, RoundEnded, RoundEndedBy
-from heptalog.replay.phrases import Names, listed, name_of, tell_lots
+from heptalog.replay.phrases import Names, listed, name_of, tell_hidden, tell_lots
+from heptalog.replay.rules import ARBITER, NOTHING_WITHHELD, Viewer, Withheld
 from heptalog.replay.seven_rocks.events import Arm, TilePlayed, TilesDealt
 from heptalog.replay.seven_rocks.outcomes import BranchesOpened, HandSettled, PointsScored, SpinnerLaid, TileLaid
 from heptalog.replay.seven_rocks.scoring import counted_ends
 from heptalog.replay.seven_rocks.state import Phase, State, hand_of
 from heptalog.replay.seven_rocks.tables import SEAT_COUNT, SIDES
-from heptalog.replay.seven_rocks.view import view_of_line
+from heptalog.replay.seven_rocks.view import sees_hand, view_of_line
 
 _TOWARDS: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -43,24 +44,42 @@ class SevenRocksWords:
         """One readable phrase for what followed from it."""
         return _OUTCOMES[type(outcome)](outcome, names)
 
-    def table(self, state: State, names: Names) -> list[str]:
-        """The scores, the line, its ends and every hand."""
+    def table(
+        self,
+        state: State,
+        names: Names,
+        viewer: Viewer = ARBITER,
+        withheld: Withheld = NOTHING_WITHHELD,
+        *,
+        is_closed: bool = False,
+    ) -> list[str]:
+        """The scores, the line, its ends and every hand, of those that the viewer does not see the number of tiles."""
         width = max(len("Line"), *map(len, names))
-        lines = [_headline(state, names)]
+        lines = [_headline(state, names, is_closed=is_closed)]
         if state.line:
             lines += [f"{title:<{width}}  {text}" for title, text in _line_of(state)]
         if state.round:
-            lines += [f"{names[seat]:<{width}}  {' '.join(hand_of(state, seat)) or '-'}" for seat in range(SEAT_COUNT)]
+            lines += [f"{names[seat]:<{width}}  {_hand(state, seat, viewer, withheld)}" for seat in range(SEAT_COUNT)]
         return lines
 
 
-def _headline(state: State, names: Names) -> str:
+def _headline(state: State, names: Names, *, is_closed: bool) -> str:
     scores = ", ".join(f"{_pair(side, names)} {score}" for side, score in enumerate(state.scores))
+    told = f"Round {state.round} of a match to {state.target}: {scores}"
+    if is_closed:
+        return told
     if state.over:
         waiting = f"{_pair(state.winner, names)} won"
     else:
         waiting = " ".join([*(name_of(seat, names) for seat in state.to_act), _WAITING[state.phase]])
-    return f"Round {state.round} of a match to {state.target}: {scores}; {waiting}"
+    return f"{told}; {waiting}"
+
+
+def _hand(state: State, seat: int, viewer: Viewer, withheld: Withheld) -> str:
+    tiles = hand_of(state, seat)
+    if not tiles:
+        return "-"
+    return " ".join(tiles) if sees_hand(state, seat, viewer, withheld) else tell_hidden(len(tiles))
 
 
 def _line_of(state: State) -> list[tuple[str, str]]:

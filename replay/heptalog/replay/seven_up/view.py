@@ -11,7 +11,7 @@ from msgspec import Struct
 from heptalog.replay.cards import names_in
 from heptalog.replay.errors import Code, Refused
 from heptalog.replay.events import Body, CardsDealt
-from heptalog.replay.rules import ARBITER, PUBLIC, Viewer
+from heptalog.replay.rules import ARBITER, NOTHING_WITHHELD, PUBLIC, Viewer, Withheld
 from heptalog.replay.seven_up.events import CardsDiscarded, CardsRun
 from heptalog.replay.seven_up.state import NOBODY, Phase, State, elder_of, may_look, stock_count
 from heptalog.replay.seven_up.tables import DECK, NAME_OF, SUIT_LETTER
@@ -47,7 +47,10 @@ class PublicView(Struct, frozen=True, rename="camel", kw_only=True):
 
 
 class SeatView(Struct, frozen=True, rename="camel", kw_only=True):
-    """What one player sees; `hand` is None while the rules keep a player from looking at it (SU-R12)."""
+    """What one player sees; `hand` is None while the rules keep a player from looking at it (SU-R12).
+
+    Where its deal was taken back later, `hand` is None too, and the discards are left out.
+    """
 
     table: TableView
     seat: int
@@ -67,7 +70,7 @@ class ArbiterView(Struct, frozen=True, rename="camel", kw_only=True):
 View: TypeAlias = PublicView | SeatView | ArbiterView
 
 
-def view(state: State, viewer: Viewer) -> View:
+def view(state: State, viewer: Viewer, withheld: Withheld = NOTHING_WITHHELD) -> View:
     """What one viewer may see (C-5). Raises Refused for a seat that is not at the table."""
     table = _table(state)
     if viewer == PUBLIC:
@@ -82,9 +85,17 @@ def view(state: State, viewer: Viewer) -> View:
     return SeatView(
         table=table,
         seat=seat,
-        hand=names_in(state.hands[seat], DECK) if may_look(state, seat) else None,
-        discards=names_in(state.discards[seat], DECK),
+        hand=names_in(state.hands[seat], DECK) if sees_hand(state, seat, viewer, withheld) else None,
+        discards=() if seat in withheld else names_in(state.discards[seat], DECK),
     )
+
+
+def sees_hand(state: State, seat: int, viewer: Viewer, withheld: Withheld) -> bool:
+    """Whether a viewer sees what a seat holds: one's own hand, from when one may look at it (SU-R12)."""
+    if viewer == ARBITER:
+        return True
+    # Cards that were run in vain are back in the pack, and nobody has seen them: that a hand is empty is no secret.
+    return viewer == Viewer(seat) and may_look(state, seat) and not (seat in withheld and state.hands[seat])
 
 
 def owners(state: State, body: Body) -> tuple[int, ...]:

@@ -7,7 +7,8 @@ from typing import Any, Final
 from heptalog.replay.cards import names_in
 from heptalog.replay.events import UNSET, Body, CardPlayed, CardsDealt, DealerDrawn
 from heptalog.replay.outcomes import MatchWon, Outcome, RoundEnded, RoundEndedBy
-from heptalog.replay.phrases import SUIT_WORDS, Names, listed, name_of, tell_dealer
+from heptalog.replay.phrases import SUIT_WORDS, Names, listed, name_of, tell_dealer, tell_hidden
+from heptalog.replay.rules import ARBITER, NOTHING_WITHHELD, Viewer, Withheld
 from heptalog.replay.seven_up.events import CardsDiscarded, CardsRun, Decision, InfractionCalled, TrumpDecided
 from heptalog.replay.seven_up.outcomes import (
     DealVoided,
@@ -26,10 +27,11 @@ from heptalog.replay.seven_up.outcomes import (
 )
 from heptalog.replay.seven_up.state import NOBODY, Phase, State, elder_of, stock_count
 from heptalog.replay.seven_up.tables import DECK, NAME_OF, PAIRS, PLAYERS_HIGH, SUIT_LETTER, TRICK_COUNT
+from heptalog.replay.seven_up.view import sees_hand
 
 
 class SevenUpWords:
-    """The words of Seven Up. An event's line tells no hidden card; the table shows all that the state holds."""
+    """The words of Seven Up. An event's line tells no hidden card; the table shows the arbiter all there is."""
 
     def event(self, body: Body, names: Names) -> str:
         """One readable line for what happened; also for an event that was refused, whose seat may be nobody's."""
@@ -39,9 +41,18 @@ class SevenUpWords:
         """One readable phrase for what followed from it."""
         return _OUTCOMES[type(outcome)](outcome, names)
 
-    def table(self, state: State, names: Names) -> list[str]:
+    def table(
+        self,
+        state: State,
+        names: Names,
+        viewer: Viewer = ARBITER,
+        withheld: Withheld = NOTHING_WITHHELD,
+        *,
+        is_closed: bool = False,
+    ) -> list[str]:
         """The table as it lies, hands included."""
-        return [_headline(state), _scores(state, names), *_seats(state, names), *_trick(state, names)]
+        seats = _seats(state, names, viewer, withheld, is_closed=is_closed)
+        return [_headline(state, is_closed=is_closed), _scores(state, names), *seats, *_trick(state, names)]
 
 
 _PHASE_WORDS: Final[Mapping[Phase, str]] = MappingProxyType(
@@ -161,10 +172,12 @@ def _match_won(outcome: MatchWon, names: Names) -> str:
     return f"{listed(outcome.winners, names)} {'win' if len(outcome.winners) > 1 else 'wins'} the match"
 
 
-def _headline(state: State) -> str:
-    parts = [f"Round {state.round}", f"waiting for {_PHASE_WORDS[state.phase]}"]
+def _headline(state: State, *, is_closed: bool) -> str:
+    parts = [f"Round {state.round}"]
     if state.phase is Phase.PLAY:
-        parts[1] = f"trick {state.trick_number} of {TRICK_COUNT}"
+        parts.append(f"trick {state.trick_number} of {TRICK_COUNT}")
+    elif not is_closed:
+        parts.append(f"waiting for {_PHASE_WORDS[state.phase]}")
     if state.trump:
         parts.append(f"trump {SUIT_LETTER[state.trump]}")
     if state.turned:
@@ -177,15 +190,17 @@ def _scores(state: State, names: Names) -> str:
     return "Score: " + " · ".join(f"{_side_name(side, names)} {score}" for side, score in enumerate(state.scores))
 
 
-def _seats(state: State, names: Names) -> list[str]:
+def _seats(state: State, names: Names, viewer: Viewer, withheld: Withheld, *, is_closed: bool) -> list[str]:
     width = max(map(len, names))
     lines = []
     for seat in range(state.seat_count):
-        mark = ">" if seat in state.to_act else " "
+        mark = ">" if seat in state.to_act and not is_closed else " "
         role = "" if state.dealer == NOBODY else {state.dealer: "dealer", elder_of(state): "elder"}.get(seat, "")
         taken = state.captured[seat].bit_count() // state.seat_count
         tail = f"  ({taken} {'trick' if taken == 1 else 'tricks'})" if taken else ""
         hand = " ".join(names_in(state.hands[seat], DECK))
+        if hand and not sees_hand(state, seat, viewer, withheld):
+            hand = tell_hidden(state.hands[seat].bit_count())
         lines.append(f"{mark} {names[seat]:<{width}}  {role:<6}  {hand}{tail}".rstrip())
     return lines
 
