@@ -2,6 +2,7 @@
 
 import gc
 import os
+import signal
 import sys
 from pathlib import Path
 from typing import Final
@@ -17,6 +18,13 @@ settings.register_profile("search", parent=settings.get_profile("ci"), derandomi
 settings.load_profile("ci")
 
 _WITHOUT_PANDAS: Final = str(Path(__file__).parent / "support" / "without_pandas")
+
+
+def pytest_configure() -> None:
+    """Hear Ctrl-C, and let the processes that tests start hear it, also where the tests run in the background."""
+    # A shell that starts something behind itself has it ignored, and whoever is to be interrupted then works for ever.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_finish() -> None:

@@ -29,16 +29,20 @@ class Killer:
     """Lets so many calls go through, and then none."""
 
     def __init__(self, patch: pytest.MonkeyPatch, count: int) -> None:
-        self.calls = 0
+        self.names: list[str] = []
         self._count = count
         for name in CALLS:
-            patch.setattr(os, name, self._counting(getattr(os, name)))
+            patch.setattr(os, name, self._counting(name, getattr(os, name)))
 
-    def _counting(self, call: Callable[..., Any]) -> Callable[..., Any]:
+    @property
+    def calls(self) -> int:
+        return len(self.names)
+
+    def _counting(self, name: str, call: Callable[..., Any]) -> Callable[..., Any]:
         def counted(*arguments: Any, **named: Any) -> Any:
             if self.calls == self._count:
                 raise Killed
-            self.calls += 1
+            self.names.append(name)
             return call(*arguments, **named)
 
         return counted
@@ -75,8 +79,10 @@ def test_wherever_it_is_killed_there_is_a_whole_export(tmp_path: Path) -> None:
     assert killer.calls > 60
     rows_before, rows_after = expected(before, has_running=True), expected(after)
     seen = set()
-    # A file takes a few calls, and 11 has no divisor in common with them: every kind of call is hit, at many tables.
-    for count in range(0, killer.calls, 11):
+    # A file takes a few calls, and 23 has no divisor in common with them: every kind of call is hit, at many tables.
+    counts = range(0, killer.calls, 23)
+    assert {killer.names[count] for count in counts} == {*killer.names}
+    for count in counts:
         folder = tmp_path / f"killed-{count}"
         shutil.copytree(tmp_path / "before", folder)
         with killed_after(count):

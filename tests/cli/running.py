@@ -12,7 +12,8 @@ from typer.testing import CliRunner
 
 from heptalog.cli.app import app
 
-WAIT_SECONDS: Final = 60.0
+# How long what must happen is waited for; it is never waited for in vain.
+WAIT_SECONDS: Final = 240.0
 PROGRAM: Final = Path(sys.executable).with_name("heptalog")
 
 
@@ -65,6 +66,11 @@ class Serving:
     def url(self) -> str:
         """How its games are named, up to the `#`."""
         return f"grpc://{self.announced.split()[-1]}"
+
+    @property
+    def port(self) -> int:
+        """Where it listens."""
+        return int(self.announced.rsplit(":", 1)[1])
 
     def stopped(self) -> int:
         """The exit code, after SIGTERM."""

@@ -32,7 +32,7 @@ class Terminal:
     def __init__(self, process: "subprocess.Popen[bytes]", ours: int) -> None:
         self.process = process
         self._ours = ours
-        self._seen = ""
+        self._seen = b""
         self._told = 0
 
     def type(self, text: str) -> None:
@@ -57,11 +57,16 @@ class Terminal:
     @property
     def has_colours(self) -> bool:
         """Whether anything was in colour."""
-        return _COLOUR.search(self._seen) is not None
+        return _COLOUR.search(self._text) is not None
 
     @property
     def _read_so_far(self) -> str:
-        return _CODES.sub("", self._seen)
+        return _CODES.sub("", self._text)
+
+    @property
+    def _text(self) -> str:
+        # Only as a whole: what is read at once may end in the middle of a character, or of an end of a line.
+        return self._seen.decode(errors="replace").replace("\r\n", "\n")
 
     def _read(self) -> bool:
         """Read what there is, once there is something; whether anybody holds the terminal still."""
@@ -71,7 +76,7 @@ class Terminal:
             data = os.read(self._ours, 65536)
         except OSError:
             return False
-        self._seen += data.decode(errors="replace").replace("\r\n", "\n")
+        self._seen += data
         return True
 
 

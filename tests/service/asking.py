@@ -22,7 +22,7 @@ from heptalog.service.status import DETAILS_KEY, DOMAIN
 from heptalog.service.store import NO_GAME, LogStore
 from heptalog.v1 import log_pb2, log_pb2_grpc
 from tests.support.play import seat_counts
-from tests.support.serving import Service
+from tests.support.serving import Hold, Service
 
 PLAYERS: Final = tuple(Player(name) for name in ("ana", "bo", "chie", "dag"))
 ROCKS: Final = GameStarted(PLAYERS, SevenRocks())
@@ -142,6 +142,12 @@ def new_game(client: Client, game_id: str = "game", started: GameStarted = ROCKS
     if remark_count:
         events = tuple(remark(f"r{number}") for number in range(1, remark_count + 1))
         client.append(Append(game_id, 0, events))
+
+
+def hold_writer(service: Service, hold: Hold) -> None:
+    """Have the writer stand in a commit, so that whatever comes now is queued."""
+    service.app.writer.submit(Append("held", NO_GAME, (Event(0, ROCKS, event_id="held"),)))
+    hold.wait_until_reached()
 
 
 def games_of_all_kinds(seed: int, *, events_max: int = 120) -> list[list[Body]]:

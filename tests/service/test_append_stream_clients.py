@@ -18,7 +18,7 @@ from heptalog.service.client.line import Line
 from heptalog.service.client.streams import AppendStream
 from heptalog.service.store.duck import DuckStore
 from heptalog.service.store.memory import MemoryStore
-from tests.service.asking import FOREIGN, check_positions, check_record, new_game, notes, remark
+from tests.service.asking import FOREIGN, check_positions, check_record, hold_writer, new_game, notes, remark
 from tests.service.cutting import Cutter, Pauses, Proxy
 from tests.support.serving import WAIT_SECONDS, Service
 
@@ -237,24 +237,23 @@ def test_patience_ends_with_asyncio_too(service: Service, proxy: Proxy) -> None:
 def test_a_stream_on_which_no_answer_comes_ends(service: Service) -> None:
     new_game(service.client())
     with service.store.held() as hold:
-        with service.client(timeout=0.2, attempts=5).stream() as stream:
-            futures = [stream.append(append) for append in notes(2)]
-            hold.wait_until_reached()
-            found = outcomes(futures)
+        hold_writer(service, hold)
+        with service.client(timeout=0.5, attempts=5).stream() as stream:
+            found = outcomes([stream.append(append) for append in notes(2)])
         assert [getattr(error, "code", None) for error in found] == [Code.DEADLINE_PASSED] * 2
 
 
 def test_a_stream_on_which_no_answer_comes_ends_with_asyncio_too(service: Service) -> None:
     new_game(service.client())
     with service.store.held() as hold:
+        hold_writer(service, hold)
 
         async def append_all() -> list[Any]:
-            async with AsyncClient(service.target, timeout=0.2) as client, client.stream() as stream:
+            async with AsyncClient(service.target, timeout=0.5) as client, client.stream() as stream:
                 futures = [await stream.append(append) for append in notes(2)]
                 return await asyncio.gather(*futures, return_exceptions=True)
 
         found = asyncio.run(append_all())
-        hold.wait_until_reached()
     assert [getattr(error, "code", None) for error in found] == [Code.DEADLINE_PASSED] * 2
 
 

@@ -10,26 +10,18 @@ from typing import Any
 import pytest
 
 from heptalog.replay.errors import Code, Unavailable
-from heptalog.replay.events import Event
-from heptalog.service.appends import Append, Receipt
+from heptalog.service.appends import Receipt
 from heptalog.service.client import AsyncClient, Client, joint
 from heptalog.service.config import Settings
 from heptalog.service.log import LogServicer
-from heptalog.service.store import NO_GAME
 from heptalog.service.store.memory import MemoryStore
-from tests.service.asking import ROCKS, check_record, notes
+from tests.service.asking import check_record, hold_writer, notes
 from tests.service.calling import Calling, Outcome, accompany, async_outcome, by_tasks, by_threads, games, outcome, told
-from tests.support.serving import WAIT_SECONDS, Hold, Service
+from tests.support.serving import WAIT_SECONDS, Service
 
 CALLERS = (by_threads, by_tasks)
 CLOSED = (Unavailable, Code.SERVER_UNREACHABLE, "", {"status": "CANCELLED", "problem": "the client is closed"})
 LATE = (Unavailable, Code.DEADLINE_PASSED, "", {"status": "DEADLINE_EXCEEDED", "problem": "Deadline Exceeded"})
-
-
-def hold_writer(service: Service, hold: Hold) -> None:
-    """Have the writer stand in a commit, so that whatever comes now is queued."""
-    service.app.writer.submit(Append("held", NO_GAME, (Event(0, ROCKS, event_id="held"),)))
-    hold.wait_until_reached()
 
 
 class Callers:

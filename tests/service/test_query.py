@@ -203,7 +203,9 @@ def test_who_goes_away_ends_the_work_at_once(narrow: Service) -> None:
         assert value(narrow.client(), "SELECT 1") == 1
 
 
-def test_who_reads_slowly_holds_only_its_own_place_and_only_so_long() -> None:
+def test_who_reads_slowly_holds_only_its_own_place_and_only_so_long(served: Service) -> None:
+    # To load what answers would take of its time.
+    assert value(served.client(), "SELECT 1") == 1
     with (
         Service(MemoryStore(), settings=settings(query_seconds=1.0)) as service,
         service.client().query(LARGE) as answer,

@@ -283,6 +283,20 @@ def test_after_failures_without_end_who_waits_is_told_why_and_it_goes_on_once_it
     assert caplog.text.count("No space left on device") <= 2
 
 
+def test_whoever_is_answered_has_heard_that_the_tables_are_kept_again(
+    log: Log, ticking: Callable[[], float], caplog: pytest.LogCaptureFixture
+) -> None:
+    found: list[tuple[int, bool]] = []
+    log.troubles += [full, full]
+    with closing(Keeper(log.start, clock=ticking)) as keeper:
+        waiting = keeper.lease(End(0, 0))
+        # In the thread that gives it out, at that moment.
+        waiting.add_done_callback(lambda _: found.append((keeper._failures, "are kept again" in caplog.text)))
+        keeper.begin()
+        waiting.result(WAIT_SECONDS)
+    assert found == [(0, True)]
+
+
 def test_a_process_that_cannot_be_started_is_one_that_failed(tmp_path: Path, ticking: Callable[[], float]) -> None:
     def start() -> Follows:
         raise OSError(11, "Resource temporarily unavailable")

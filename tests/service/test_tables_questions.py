@@ -93,6 +93,12 @@ def test_no_word_in_time_is_a_no(tmp_path: Path) -> None:
     assert (doubtful.doubts, doubtful.out) == (1, 0)
 
 
+def test_a_moment_that_is_there_is_not_waited_for(tmp_path: Path) -> None:
+    doubtful = Doubtful(tmp_path)
+    lease = asyncio.run(questions_of(doubtful).lease(End(0, 0), 0.0))
+    assert (lease.number, doubtful.out) == (1, 1)
+
+
 class Breaking(Doubtful):
     """Has a worker that gives one piece, and then fails."""
 

@@ -267,13 +267,15 @@ class Keeper:
             # Only ever set: what comes at this moment must not be overlooked.
             self._has_news = True
         end = End(followed.position, followed.refusals)
-        if any(end.reaches(waiting.wanted) for waiting in self._waiting):
-            self._take(self._follower)
+        lease = self._taken(self._follower) if any(end.reaches(one.wanted) for one in self._waiting) else None
         if self._failures:
             _log.warning("the tables are kept again, by process %s", self._follower.number)
         self._failures = 0
         self._damage = None
         self._next_at = self._asked_at = self._clock() + (0.0 if followed.has_more else self._pace_seconds)
+        if lease is not None:
+            # Last: whoever has an answer has heard, and finds, that the tables are kept.
+            self._give_out(lease)
 
     def _verify(self, follower: Follower) -> None:
         verified = follower.tell(Verify())
@@ -308,10 +310,12 @@ class Keeper:
         if doubt is not None and doubt.set_running_or_notify_cancel():
             doubt.set_result(is_better)
 
-    def _take(self, follower: Follower) -> None:
+    def _taken(self, follower: Follower) -> Lease:
         taken = follower.tell(Take())
         assert isinstance(taken, Taken), taken
-        lease = Lease(taken.number, taken.snapshot, follower)
+        return Lease(taken.number, taken.snapshot, follower)
+
+    def _give_out(self, lease: Lease) -> None:
         with self._changed:
             before, self._current = self._current, lease
             if before is not None:
@@ -372,8 +376,9 @@ class Keeper:
 
     def _leave(self) -> None:
         """The process has ended, and what it gave out is no longer kept."""
-        self._follower = None
         with self._changed:
+            # At one moment: who is told that there is a better lease must not be given the same again.
+            self._follower = None
             self.forget()
             self._has_news = True
 

@@ -70,6 +70,9 @@ class Questions:
     async def lease(self, wanted: End, seconds: float) -> Lease:
         """A moment that has so much, to be released. Raises Unavailable where there is none in time."""
         future = self._keeper.lease(wanted)
+        if future.done():
+            # However late it is: nothing is left to wait for.
+            return future.result()
         try:
             async with asyncio.timeout(seconds):
                 return await asyncio.wrap_future(future)
