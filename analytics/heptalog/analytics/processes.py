@@ -13,6 +13,7 @@ from multiprocessing.context import SpawnContext
 from threading import Thread
 from typing import Final, TypeVar
 
+from heptalog.analytics.own_process import without_pandas
 from heptalog.analytics.signals import unheard
 from heptalog.replay.errors import Code, Unavailable
 
@@ -112,6 +113,7 @@ def _begun(pool: ProcessPoolExecutor, function: Callable[..., R], *arguments: ob
 
 
 def _begin() -> None:
+    without_pandas()
     Thread(target=_end_with_parent, daemon=True).start()
 
 

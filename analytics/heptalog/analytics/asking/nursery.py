@@ -26,6 +26,7 @@ from msgspec import Struct
 
 from heptalog.analytics.asking import answering, confining, engine
 from heptalog.analytics.asking.frames import ORDER, VERDICT
+from heptalog.analytics.own_process import without_pandas
 
 _SOCKETS: Final = 2
 _DEADLINE_SLICE: Final = 60.0
@@ -163,6 +164,7 @@ def _only(answer: socket.socket) -> int:
 
 def main(orders: int, niceness: int) -> None:
     """Take orders from a socket until it ends."""
+    without_pandas()
     # So that closing all descriptors is closing those that there can be.
     resource.setrlimit(resource.RLIMIT_NOFILE, (confining.files_max(), confining.files_max()))
     answering.warm_up()

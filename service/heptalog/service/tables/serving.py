@@ -21,6 +21,7 @@ from typing import Final, TypeAlias
 import msgspec
 from msgspec import Struct
 
+from heptalog.analytics.own_process import without_last_words, without_pandas
 from heptalog.replay.errors import Code, HeptalogError, Unavailable
 from heptalog.service.config import LOG_FORMAT
 from heptalog.service.tables.messages import Alive, Command, Reply, Wire, failed
@@ -73,6 +74,8 @@ Work: TypeAlias = Callable[[Server, Place], None]
 def serve(work: Work) -> None:
     """Do the work of a process until it is done or in vain."""
     number, niceness, place = sys.argv[1:]
+    without_pandas()
+    without_last_words()
     # The server ends us in order, also when both are told to end at once.
     for ending in (signal.SIGINT, signal.SIGTERM):
         signal.signal(ending, signal.SIG_IGN)
