@@ -73,6 +73,7 @@ def test_every_filter_and_every_pair_of_filters(store: LogStore) -> None:
     choices: dict[str, list[Any]] = {
         "ruleset": [*(rules.key for rules in GAMES), "chess"],
         "player_id": ["ana-0", "ana-1", "bo-2", "nobody"],
+        "player": ["ana-0", "Ana 0", "Bo 2", "ana 0", "Ana", "nobody"],
         "tournament": ["Seven Days", "Eight Days"],
         "status": list(Status),
         "created_from": [times[3], times[3] + 1, times[-1] + 1],
@@ -83,6 +84,7 @@ def test_every_filter_and_every_pair_of_filters(store: LogStore) -> None:
         wanted = GameFilter(**(one | other))
         right = [entry for entry in everything if _fits(entry, one | other)]
         assert store.games(wanted) == right, wanted
+        assert store.game_names(wanted) == [(entry.number, entry.game_id) for entry in right], wanted
         assert [entry for entry in everything if wanted.fits(entry)] == right, wanted
 
 
@@ -110,6 +112,9 @@ def test_a_page_of_a_filter(store: LogStore) -> None:
     assert [entry.game_id for entry in first] == ["game-1", "game-4"]
     assert [entry.game_id for entry in store.games(wanted, after=first[-1].number, limit=2)] == ["game-7"]
     assert store.games(wanted, after=9) == []
+    assert store.game_names(wanted, limit=2) == [(entry.number, entry.game_id) for entry in first]
+    assert store.game_names(wanted, after=first[-1].number, limit=1) == [(8, "game-7")]
+    assert store.game_names(wanted, after=9) == []
 
 
 def test_a_store_that_works_is_not_broken(store: LogStore) -> None:
@@ -175,6 +180,7 @@ def _fits(entry: GameEntry, wanted: dict[str, Any]) -> bool:
     tests: dict[str, Callable[[Any], bool]] = {
         "ruleset": lambda value: entry.ruleset == value,
         "player_id": lambda value: value in [player.id for player in entry.started.players],
+        "player": lambda value: any(value in (player.id, player.name) for player in entry.started.players),
         "tournament": lambda value: entry.started.tournament == value,
         "status": lambda value: entry.status is value,
         "created_from": lambda value: not entry.created_at < value,

@@ -153,7 +153,7 @@ def shelf(each_service: Service) -> Client:
         options = (SevenRocks(), SevenUp(), SevenBridge())[number % 3]
         count = 3 if number % 3 else 4
         # Spare seats go to strangers, so that Ana sits at some tables only.
-        players = (PLAYERS if number < 6 else tuple(Player(f"x{seat}") for seat in range(4)))[:count]
+        players = (PLAYERS if number < 6 else tuple(Player(f"x{seat}", f"Guest {seat}") for seat in range(4)))[:count]
         started = GameStarted(players, options, tournament=("cup", "")[number % 2])
         recorder = client.create_game(started, game_id=f"g{number}")
         if number >= 6:
@@ -171,6 +171,11 @@ def test_every_filter_that_is_set_must_hold(shelf: Client) -> None:
     assert found(player_id="ana") == list(range(6))
     assert found(player_id="dag") == [0, 3]
     assert found(player_id="an") == []
+    assert found(player="dag") == [0, 3]
+    assert found(player="Guest 3") == found(player="x3", player_id="x3") == [6]
+    assert found(player="Guest 2") == [6, 7, 8]
+    assert found(player="Guest 2", player_id="x3") == [6]
+    assert found(player="Guest") == []
     assert found(tournament="cup") == [0, 2, 4, 6, 8]
     assert found(status=Status.CLOSED) == [6, 7, 8]
     assert found(status=Status.RUNNING) == list(range(6))
@@ -223,6 +228,7 @@ def test_a_token_is_of_its_own_request_only(each_service: Service, shelf: Client
     for other in (
         games_pb2.ListGamesRequest(page_size=2, page_token=token),
         games_pb2.ListGamesRequest(page_size=2, page_token=token, ruleset="seven_rocks"),
+        games_pb2.ListGamesRequest(page_size=2, page_token=token, ruleset="seven_up", player="ana"),
         games_pb2.ListGamesRequest(page_size=2, page_token=token, ruleset="seven_up", tournament="cup"),
     ):
         assert failure_to(partial(stub.ListGames, other)).field == "page_token"

@@ -99,7 +99,7 @@ def in_files(victim: Victim, tampered: Sequence[Tamper]) -> Figures:
 
 def _places(findings: Sequence[Finding]) -> set[tuple[Any, ...]]:
     return {
-        (item.code, item.position, item.last, item.game, item.sequence, item.table, item.column) for item in findings
+        (item.code, item.position, item.last, item.game_id, item.sequence, item.table, item.column) for item in findings
     }
 
 

@@ -180,6 +180,9 @@ class Rows:
         self._log = log
         self._events = sorted(log.rows("events"), key=lambda row: (row[1], row[0]))
 
+    def begin_anew(self) -> bool:
+        return True
+
     def extent(self) -> tuple[int, int]:
         positions = [row[0] for row in self._events]
         return max(positions, default=0), len(positions)

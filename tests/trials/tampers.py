@@ -63,7 +63,7 @@ def about_event(log: Log, *rows: Row) -> Judge:
     positions = {row[POSITION] for row in rows}
 
     def judge(finding: Finding) -> bool:
-        if finding.position in positions or (finding.game, finding.sequence) in places:
+        if finding.position in positions or (finding.game_id, finding.sequence) in places:
             return True
         if finding.code in _CONSEQUENCES:
             return finding.last is None or finding.last >= min(positions)
@@ -190,21 +190,21 @@ def beside_events(log: Log, *, step: int = 1) -> Iterator[Tamper]:
         rows = log.rows(table)
         for index, row in list(enumerate(rows))[::step]:
             game = names[row[0]]
-            there = in_table(table, game=game)
-            also = any_of(in_table(table), in_table("endings", game=game), by_code(Code.ENDINGS_DIFFER))
+            there = in_table(table, game_id=game)
+            also = any_of(in_table(table), in_table("endings", game_id=game), by_code(Code.ENDINGS_DIFFER))
             for column, before in zip(NAMES[table], row, strict=True):
                 for value in _others(log, table, column, before):
                     bad = log.with_value(table, index, column, value)
-                    judge = any_of(there, in_table(table, game=value)) if column in ("game_id",) else there
+                    judge = any_of(there, in_table(table, game_id=value)) if column in ("game_id",) else there
                     yield Tamper(f"{table}.{column}", f"{row[0]} {value!r}"[:90], bad, judge, also)
             yield Tamper(f"{table}: row deleted", f"{row[0]}", log.with_row(table, index), there, also)
             copy = (row[0], "another", *row[2:]) if table == "games" else row
-            of_copy = in_table(table, game="another") if table == "games" else there
+            of_copy = in_table(table, game_id="another") if table == "games" else there
             yield Tamper(f"{table}: row repeated", f"{row[0]}", log.with_row(table, index, row, copy), of_copy, also)
         for one, other in pairwise(range(len(rows))):
             bad = log.with_row(table, one, (rows[one][0], *rows[other][1:]))
             bad = bad.with_row(table, other, (rows[other][0], *rows[one][1:]))
-            there = any_of(in_table(table, game=names[rows[one][0]]), in_table(table, game=names[rows[other][0]]))
+            there = any_of(in_table(table, game_id=names[rows[one][0]]), in_table(table, game_id=names[rows[other][0]]))
             if set(map(str, bad.rows(table))) != set(map(str, rows)):
                 yield Tamper(f"{table}: rows exchanged", f"{one} and {other}", bad, there, in_table(table))
 

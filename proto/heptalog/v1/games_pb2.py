@@ -27,15 +27,15 @@ from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__
 from heptalog.v1 import event_pb2 as heptalog_dot_v1_dot_event__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x17heptalog/v1/games.proto\x12\x0bheptalog.v1\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x17heptalog/v1/event.proto\"8\n\x04Head\x12\x10\n\x08sequence\x18\x01 \x01(\r\x12\x0c\n\x04hash\x18\x02 \x01(\x0c\x12\x10\n\x08position\x18\x03 \x01(\x04\"j\n\x08Standing\x12\x10\n\x08sequence\x18\x01 \x01(\r\x12\x0e\n\x06scores\x18\x02 \x03(\x11\x12\x0e\n\x06to_act\x18\x03 \x03(\r\x12\r\n\x05round\x18\x04 \x01(\r\x12\x0c\n\x04over\x18\x05 \x01(\x08\x12\x0f\n\x07winners\x18\x06 \x03(\r\"\xe4\x01\n\x04Game\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x0f\n\x07ruleset\x18\x02 \x01(\t\x12\x15\n\rrules_version\x18\x03 \x01(\r\x12)\n\x07started\x18\x04 \x01(\x0b\x32\x18.heptalog.v1.GameStarted\x12\'\n\x06status\x18\x05 \x01(\x0e\x32\x17.heptalog.v1.GameStatus\x12.\n\ncreated_at\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x1f\n\x04head\x18\x07 \x01(\x0b\x32\x11.heptalog.v1.Head\"\x8e\x01\n\x06Viewer\x12&\n\x04role\x18\x01 \x01(\x0e\x32\x18.heptalog.v1.Viewer.Role\x12\x0c\n\x04seat\x18\x02 \x01(\r\"N\n\x04Role\x12\x14\n\x10ROLE_UNSPECIFIED\x10\x00\x12\x0f\n\x0bROLE_PUBLIC\x10\x01\x12\r\n\tROLE_SEAT\x10\x02\x12\x10\n\x0cROLE_ARBITER\x10\x03\"6\n\x11\x43reateGameRequest\x12!\n\x05\x65vent\x18\x01 \x01(\x0b\x32\x12.heptalog.v1.Event\"\\\n\x12\x43reateGameResponse\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x1f\n\x04head\x18\x02 \x01(\x0b\x32\x11.heptalog.v1.Head\x12\x14\n\x0c\x64\x65\x64uplicated\x18\x03 \x01(\x08\"!\n\x0eGetGameRequest\x12\x0f\n\x07game_id\x18\x01 \x01(\t\"[\n\x0fGetGameResponse\x12\x1f\n\x04game\x18\x01 \x01(\x0b\x32\x11.heptalog.v1.Game\x12\'\n\x08standing\x18\x02 \x01(\x0b\x32\x15.heptalog.v1.Standing\"\x80\x02\n\x10ListGamesRequest\x12\x11\n\tpage_size\x18\x01 \x01(\r\x12\x12\n\npage_token\x18\x02 \x01(\t\x12\x0f\n\x07ruleset\x18\x03 \x01(\t\x12\x11\n\tplayer_id\x18\x04 \x01(\t\x12\x12\n\ntournament\x18\x05 \x01(\t\x12\'\n\x06status\x18\x06 \x01(\x0e\x32\x17.heptalog.v1.GameStatus\x12\x30\n\x0c\x63reated_from\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x32\n\x0e\x63reated_before\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"N\n\x11ListGamesResponse\x12 \n\x05games\x18\x01 \x03(\x0b\x32\x11.heptalog.v1.Game\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"k\n\x0fGetStateRequest\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x15\n\x08sequence\x18\x02 \x01(\rH\x00\x88\x01\x01\x12#\n\x06viewer\x18\x03 \x01(\x0b\x32\x13.heptalog.v1.ViewerB\x0b\n\t_sequence\"b\n\x10GetStateResponse\x12\'\n\x08standing\x18\x01 \x01(\x0b\x32\x15.heptalog.v1.Standing\x12%\n\x04view\x18\x02 \x01(\x0b\x32\x17.google.protobuf.Struct\"k\n\x15ListLegalMovesRequest\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x11\n\x04seat\x18\x02 \x01(\rH\x00\x88\x01\x01\x12\x11\n\tpage_size\x18\x03 \x01(\r\x12\x12\n\npage_token\x18\x04 \x01(\tB\x07\n\x05_seat\"u\n\x16ListLegalMovesResponse\x12!\n\x05moves\x18\x01 \x03(\x0b\x32\x12.heptalog.v1.Event\x12\x1f\n\x04head\x18\x02 \x01(\x0b\x32\x11.heptalog.v1.Head\x12\x17\n\x0fnext_page_token\x18\x03 \x01(\t*o\n\nGameStatus\x12\x1b\n\x17GAME_STATUS_UNSPECIFIED\x10\x00\x12\x17\n\x13GAME_STATUS_RUNNING\x10\x01\x12\x13\n\x0fGAME_STATUS_WON\x10\x02\x12\x16\n\x12GAME_STATUS_CLOSED\x10\x03\x32\x93\x03\n\x0cGamesService\x12M\n\nCreateGame\x12\x1e.heptalog.v1.CreateGameRequest\x1a\x1f.heptalog.v1.CreateGameResponse\x12\x44\n\x07GetGame\x12\x1b.heptalog.v1.GetGameRequest\x1a\x1c.heptalog.v1.GetGameResponse\x12J\n\tListGames\x12\x1d.heptalog.v1.ListGamesRequest\x1a\x1e.heptalog.v1.ListGamesResponse\x12G\n\x08GetState\x12\x1c.heptalog.v1.GetStateRequest\x1a\x1d.heptalog.v1.GetStateResponse\x12Y\n\x0eListLegalMoves\x12\".heptalog.v1.ListLegalMovesRequest\x1a#.heptalog.v1.ListLegalMovesResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x17heptalog/v1/games.proto\x12\x0bheptalog.v1\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x17heptalog/v1/event.proto\"8\n\x04Head\x12\x10\n\x08sequence\x18\x01 \x01(\r\x12\x0c\n\x04hash\x18\x02 \x01(\x0c\x12\x10\n\x08position\x18\x03 \x01(\x04\"j\n\x08Standing\x12\x10\n\x08sequence\x18\x01 \x01(\r\x12\x0e\n\x06scores\x18\x02 \x03(\x11\x12\x0e\n\x06to_act\x18\x03 \x03(\r\x12\r\n\x05round\x18\x04 \x01(\r\x12\x0c\n\x04over\x18\x05 \x01(\x08\x12\x0f\n\x07winners\x18\x06 \x03(\r\"\xe4\x01\n\x04Game\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x0f\n\x07ruleset\x18\x02 \x01(\t\x12\x15\n\rrules_version\x18\x03 \x01(\r\x12)\n\x07started\x18\x04 \x01(\x0b\x32\x18.heptalog.v1.GameStarted\x12\'\n\x06status\x18\x05 \x01(\x0e\x32\x17.heptalog.v1.GameStatus\x12.\n\ncreated_at\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x1f\n\x04head\x18\x07 \x01(\x0b\x32\x11.heptalog.v1.Head\"\x8e\x01\n\x06Viewer\x12&\n\x04role\x18\x01 \x01(\x0e\x32\x18.heptalog.v1.Viewer.Role\x12\x0c\n\x04seat\x18\x02 \x01(\r\"N\n\x04Role\x12\x14\n\x10ROLE_UNSPECIFIED\x10\x00\x12\x0f\n\x0bROLE_PUBLIC\x10\x01\x12\r\n\tROLE_SEAT\x10\x02\x12\x10\n\x0cROLE_ARBITER\x10\x03\"6\n\x11\x43reateGameRequest\x12!\n\x05\x65vent\x18\x01 \x01(\x0b\x32\x12.heptalog.v1.Event\"\\\n\x12\x43reateGameResponse\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x1f\n\x04head\x18\x02 \x01(\x0b\x32\x11.heptalog.v1.Head\x12\x14\n\x0c\x64\x65\x64uplicated\x18\x03 \x01(\x08\"!\n\x0eGetGameRequest\x12\x0f\n\x07game_id\x18\x01 \x01(\t\"[\n\x0fGetGameResponse\x12\x1f\n\x04game\x18\x01 \x01(\x0b\x32\x11.heptalog.v1.Game\x12\'\n\x08standing\x18\x02 \x01(\x0b\x32\x15.heptalog.v1.Standing\"\xa5\x02\n\x10ListGamesRequest\x12\x11\n\tpage_size\x18\x01 \x01(\r\x12\x12\n\npage_token\x18\x02 \x01(\t\x12\x0f\n\x07ruleset\x18\x03 \x01(\t\x12\x11\n\tplayer_id\x18\x04 \x01(\t\x12\x12\n\ntournament\x18\x05 \x01(\t\x12\'\n\x06status\x18\x06 \x01(\x0e\x32\x17.heptalog.v1.GameStatus\x12\x30\n\x0c\x63reated_from\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x32\n\x0e\x63reated_before\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x13\n\x0bwith_unread\x18\t \x01(\x08\x12\x0e\n\x06player\x18\n \x01(\t\"D\n\nUnreadGame\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x0f\n\x07\x66\x61ilure\x18\x02 \x01(\x0c\x12\x14\n\x0cgames_before\x18\x03 \x01(\r\"w\n\x11ListGamesResponse\x12 \n\x05games\x18\x01 \x03(\x0b\x32\x11.heptalog.v1.Game\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\x12\'\n\x06unread\x18\x03 \x03(\x0b\x32\x17.heptalog.v1.UnreadGame\"k\n\x0fGetStateRequest\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x15\n\x08sequence\x18\x02 \x01(\rH\x00\x88\x01\x01\x12#\n\x06viewer\x18\x03 \x01(\x0b\x32\x13.heptalog.v1.ViewerB\x0b\n\t_sequence\"b\n\x10GetStateResponse\x12\'\n\x08standing\x18\x01 \x01(\x0b\x32\x15.heptalog.v1.Standing\x12%\n\x04view\x18\x02 \x01(\x0b\x32\x17.google.protobuf.Struct\"k\n\x15ListLegalMovesRequest\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x11\n\x04seat\x18\x02 \x01(\rH\x00\x88\x01\x01\x12\x11\n\tpage_size\x18\x03 \x01(\r\x12\x12\n\npage_token\x18\x04 \x01(\tB\x07\n\x05_seat\"u\n\x16ListLegalMovesResponse\x12!\n\x05moves\x18\x01 \x03(\x0b\x32\x12.heptalog.v1.Event\x12\x1f\n\x04head\x18\x02 \x01(\x0b\x32\x11.heptalog.v1.Head\x12\x17\n\x0fnext_page_token\x18\x03 \x01(\t*o\n\nGameStatus\x12\x1b\n\x17GAME_STATUS_UNSPECIFIED\x10\x00\x12\x17\n\x13GAME_STATUS_RUNNING\x10\x01\x12\x13\n\x0fGAME_STATUS_WON\x10\x02\x12\x16\n\x12GAME_STATUS_CLOSED\x10\x03\x32\x93\x03\n\x0cGamesService\x12M\n\nCreateGame\x12\x1e.heptalog.v1.CreateGameRequest\x1a\x1f.heptalog.v1.CreateGameResponse\x12\x44\n\x07GetGame\x12\x1b.heptalog.v1.GetGameRequest\x1a\x1c.heptalog.v1.GetGameResponse\x12J\n\tListGames\x12\x1d.heptalog.v1.ListGamesRequest\x1a\x1e.heptalog.v1.ListGamesResponse\x12G\n\x08GetState\x12\x1c.heptalog.v1.GetStateRequest\x1a\x1d.heptalog.v1.GetStateResponse\x12Y\n\x0eListLegalMoves\x12\".heptalog.v1.ListLegalMovesRequest\x1a#.heptalog.v1.ListLegalMovesResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'heptalog.v1.games_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_GAMESTATUS']._serialized_start=1724
-  _globals['_GAMESTATUS']._serialized_end=1835
+  _globals['_GAMESTATUS']._serialized_start=1872
+  _globals['_GAMESTATUS']._serialized_end=1983
   _globals['_HEAD']._serialized_start=128
   _globals['_HEAD']._serialized_end=184
   _globals['_STANDING']._serialized_start=186
@@ -55,17 +55,19 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_GETGAMERESPONSE']._serialized_start=855
   _globals['_GETGAMERESPONSE']._serialized_end=946
   _globals['_LISTGAMESREQUEST']._serialized_start=949
-  _globals['_LISTGAMESREQUEST']._serialized_end=1205
-  _globals['_LISTGAMESRESPONSE']._serialized_start=1207
-  _globals['_LISTGAMESRESPONSE']._serialized_end=1285
-  _globals['_GETSTATEREQUEST']._serialized_start=1287
-  _globals['_GETSTATEREQUEST']._serialized_end=1394
-  _globals['_GETSTATERESPONSE']._serialized_start=1396
-  _globals['_GETSTATERESPONSE']._serialized_end=1494
-  _globals['_LISTLEGALMOVESREQUEST']._serialized_start=1496
-  _globals['_LISTLEGALMOVESREQUEST']._serialized_end=1603
-  _globals['_LISTLEGALMOVESRESPONSE']._serialized_start=1605
-  _globals['_LISTLEGALMOVESRESPONSE']._serialized_end=1722
-  _globals['_GAMESSERVICE']._serialized_start=1838
-  _globals['_GAMESSERVICE']._serialized_end=2241
+  _globals['_LISTGAMESREQUEST']._serialized_end=1242
+  _globals['_UNREADGAME']._serialized_start=1244
+  _globals['_UNREADGAME']._serialized_end=1312
+  _globals['_LISTGAMESRESPONSE']._serialized_start=1314
+  _globals['_LISTGAMESRESPONSE']._serialized_end=1433
+  _globals['_GETSTATEREQUEST']._serialized_start=1435
+  _globals['_GETSTATEREQUEST']._serialized_end=1542
+  _globals['_GETSTATERESPONSE']._serialized_start=1544
+  _globals['_GETSTATERESPONSE']._serialized_end=1642
+  _globals['_LISTLEGALMOVESREQUEST']._serialized_start=1644
+  _globals['_LISTLEGALMOVESREQUEST']._serialized_end=1751
+  _globals['_LISTLEGALMOVESRESPONSE']._serialized_start=1753
+  _globals['_LISTLEGALMOVESRESPONSE']._serialized_end=1870
+  _globals['_GAMESSERVICE']._serialized_start=1986
+  _globals['_GAMESSERVICE']._serialized_end=2389
 # @@protoc_insertion_point(module_scope)

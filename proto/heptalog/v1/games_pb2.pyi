@@ -328,6 +328,8 @@ class ListGamesRequest(_message.Message):
     STATUS_FIELD_NUMBER: _builtins.int
     CREATED_FROM_FIELD_NUMBER: _builtins.int
     CREATED_BEFORE_FIELD_NUMBER: _builtins.int
+    WITH_UNREAD_FIELD_NUMBER: _builtins.int
+    PLAYER_FIELD_NUMBER: _builtins.int
     page_size: _builtins.int
     """0 is 100; at most 1,000."""
     page_token: _builtins.str
@@ -337,6 +339,10 @@ class ListGamesRequest(_message.Message):
     """A player's id."""
     tournament: _builtins.str
     status: Global___GameStatus.ValueType
+    with_unread: _builtins.bool
+    """Whether games that fit and cannot be read are told in `unread`. Otherwise such a game ends the list: DATA_LOSS."""
+    player: _builtins.str
+    """A player's id or whole name, as it is recorded."""
     @_builtins.property
     def created_from(self) -> _timestamp_pb2.Timestamp: ...
     @_builtins.property
@@ -354,14 +360,45 @@ class ListGamesRequest(_message.Message):
         status: Global___GameStatus.ValueType = ...,
         created_from: _timestamp_pb2.Timestamp | None = ...,
         created_before: _timestamp_pb2.Timestamp | None = ...,
+        with_unread: _builtins.bool = ...,
+        player: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["created_before", b"created_before", "created_from", b"created_from"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["created_before", b"created_before", "created_from", b"created_from", "page_size", b"page_size", "page_token", b"page_token", "player_id", b"player_id", "ruleset", b"ruleset", "status", b"status", "tournament", b"tournament"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["created_before", b"created_before", "created_from", b"created_from", "page_size", b"page_size", "page_token", b"page_token", "player", b"player", "player_id", b"player_id", "ruleset", b"ruleset", "status", b"status", "tournament", b"tournament", "with_unread", b"with_unread"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___ListGamesRequest: _TypeAlias = ListGamesRequest  # noqa: Y015
+
+@_typing.final
+class UnreadGame(_message.Message):
+    """UnreadGame stands for a game that fits and of which no more can be told, because what the log has of it is damaged."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    GAME_ID_FIELD_NUMBER: _builtins.int
+    FAILURE_FIELD_NUMBER: _builtins.int
+    GAMES_BEFORE_FIELD_NUMBER: _builtins.int
+    game_id: _builtins.str
+    failure: _builtins.bytes
+    """Why: a google.rpc.Status, the same bytes that a call for this game carries in grpc-status-details-bin."""
+    games_before: _builtins.int
+    """How many of the games of its page come before it."""
+    def __init__(
+        self,
+        *,
+        game_id: _builtins.str = ...,
+        failure: _builtins.bytes = ...,
+        games_before: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["failure", b"failure", "game_id", b"game_id", "games_before", b"games_before"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___UnreadGame: _TypeAlias = UnreadGame  # noqa: Y015
 
 @_typing.final
 class ListGamesResponse(_message.Message):
@@ -371,19 +408,27 @@ class ListGamesResponse(_message.Message):
 
     GAMES_FIELD_NUMBER: _builtins.int
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    UNREAD_FIELD_NUMBER: _builtins.int
     next_page_token: _builtins.str
     """Empty on the last page."""
     @_builtins.property
     def games(self) -> _containers.RepeatedCompositeFieldContainer[Global___Game]: ...
+    @_builtins.property
+    def unread(self) -> _containers.RepeatedCompositeFieldContainer[Global___UnreadGame]:
+        """The games of this page that cannot be read, where they are asked for: they are in the log, and in `games` they are
+        missing.
+        """
+
     def __init__(
         self,
         *,
         games: _abc.Iterable[Global___Game] | None = ...,
         next_page_token: _builtins.str = ...,
+        unread: _abc.Iterable[Global___UnreadGame] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["games", b"games", "next_page_token", b"next_page_token"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["games", b"games", "next_page_token", b"next_page_token", "unread", b"unread"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

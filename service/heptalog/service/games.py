@@ -1,11 +1,13 @@
 """GamesService: which games there are, how they stand, what may be played. Each call decodes, asks, encodes."""
 
 from collections.abc import Callable
+from functools import partial
 from itertools import accumulate
-from typing import Final
+from typing import Final, TypeVar
 
 import msgspec
 from google.protobuf import json_format
+from google.protobuf.message import Message
 from google.protobuf.struct_pb2 import Struct as StructMessage
 from msgspec.structs import replace
 
@@ -17,8 +19,10 @@ from heptalog.service.answering import Context, Readers, answers
 from heptalog.service.appending.appender import Appender
 from heptalog.service.appends import Append
 from heptalog.service.config import MESSAGE_SIZE_MAX
+from heptalog.service.listing import UnreadGame, listed
 from heptalog.service.pages import page_size, place_of, token_for
 from heptalog.service.positions import Position, Positions
+from heptalog.service.status import packed
 from heptalog.service.store import NO_GAME, GameEntry, Head, LogStore
 from heptalog.service.wire import (
     created_message,
@@ -30,6 +34,8 @@ from heptalog.service.wire import (
     viewer_of,
 )
 from heptalog.v1 import games_pb2, games_pb2_grpc
+
+T = TypeVar("T", bound=Message)
 
 _PAGE_BYTES: Final = MESSAGE_SIZE_MAX // 2
 
@@ -76,19 +82,33 @@ class GamesServicer(games_pb2_grpc.GamesServiceServicer):
         place = place_of(request, request.page_token)
         after = 0 if place is None else place.after
         wanted = filter_of(request)
+        look = partial(listed, self._store) if request.with_unread else self._store.games
         # One more than fits tells whether there is another page.
-        entries = await self._readers.run(lambda: self._store.games(wanted, after=after, limit=size + 1))
-        games = _first_of([game_message(entry) for entry in entries[:size]])
-        token = token_for(request, after=entries[len(games) - 1].number) if len(entries) > len(games) else ""
-        return games_pb2.ListGamesResponse(games=games, next_page_token=token)
+        entries = await self._readers.run(lambda: look(wanted, after=after, limit=size + 1))
+        page = _first_of([_listed_message(entry) for entry in entries[:size]])
+        token = token_for(request, after=entries[len(page) - 1].number) if len(entries) > len(page) else ""
+        response = games_pb2.ListGamesResponse(next_page_token=token)
+        for message in page:
+            if isinstance(message, games_pb2.Game):
+                response.games.append(message)
+            else:
+                message.games_before = len(response.games)
+                response.unread.append(message)
+        return response
 
     @answers
     async def GetState(self, request: games_pb2.GetStateRequest, context: Context) -> games_pb2.GetStateResponse:
         sequence = request.sequence if request.HasField("sequence") else None
         viewer = viewer_of(request.viewer) if request.HasField("viewer") else ARBITER
-        position = await self._readers.run(lambda: self._positions.at(request.game_id, sequence))
-        view = json_format.Parse(msgspec.json.encode(position.view(viewer)), StructMessage())
-        return games_pb2.GetStateResponse(standing=standing_message(position.standing), view=view)
+
+        def look() -> tuple[Position, bytes]:
+            position = self._positions.at(request.game_id, sequence)
+            return position, msgspec.json.encode(position.view(viewer))
+
+        position, view = await self._readers.run(look)
+        return games_pb2.GetStateResponse(
+            standing=standing_message(position.standing), view=json_format.Parse(view, StructMessage())
+        )
 
     @answers
     async def ListLegalMoves(
@@ -121,7 +141,13 @@ def _in_event(error: HeptalogError) -> HeptalogError:
     return type(error)(error.code, rule=error.rule, **facts)
 
 
-def _first_of(games: list[games_pb2.Game]) -> list[games_pb2.Game]:
+def _listed_message(entry: GameEntry | UnreadGame) -> games_pb2.Game | games_pb2.UnreadGame:
+    if isinstance(entry, UnreadGame):
+        return games_pb2.UnreadGame(game_id=entry.game_id, failure=packed(entry.error))
+    return game_message(entry)
+
+
+def _first_of(games: list[T]) -> list[T]:
     """As many as one message holds, at least one: a game may have a great many tags."""
     sizes = accumulate(game.ByteSize() for game in games)
     return games[: max(1, sum(size <= _PAGE_BYTES for size in sizes))]

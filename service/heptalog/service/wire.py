@@ -217,7 +217,9 @@ def _started_of(message: event_pb2.GameStarted) -> GameStarted:
     return started
 
 
-def list_request(wanted: GameFilter, page_token: str, page_size: int) -> games_pb2.ListGamesRequest:
+def list_request(
+    wanted: GameFilter, page_token: str, page_size: int, *, with_unread: bool = False
+) -> games_pb2.ListGamesRequest:
     """The request for one page of games."""
     request = formed(
         games_pb2.ListGamesRequest,
@@ -225,8 +227,10 @@ def list_request(wanted: GameFilter, page_token: str, page_size: int) -> games_p
         page_token=page_token,
         ruleset=wanted.ruleset,
         player_id=wanted.player_id,
+        player=wanted.player,
         tournament=wanted.tournament,
         status=_STATUSES[wanted.status] if wanted.status else games_pb2.GAME_STATUS_UNSPECIFIED,
+        with_unread=with_unread,
     )
     if wanted.created_from:
         request.created_from.CopyFrom(codec.timestamp(wanted.created_from))
@@ -243,6 +247,7 @@ def filter_of(request: games_pb2.ListGamesRequest) -> GameFilter:
     return GameFilter(
         ruleset=request.ruleset,
         player_id=request.player_id,
+        player=request.player,
         tournament=request.tournament,
         status=status,
         created_from=nanoseconds(request.created_from),

@@ -44,7 +44,7 @@ def strays(asked: Asking) -> Iterator[Finding]:
     names, endings = asked(("games", "endings"), lambda source: source.without_number(_STRAYS_MAX), nameless)
     place = {"column": "game_number"}
     for name in names:
-        yield found(Code.COLUMNS_DIFFER, "it is absent", game=name, table="games", **place)
+        yield found(Code.COLUMNS_DIFFER, "it is absent", game_id=name, table="games", **place)
     if endings:
         yield found(Code.ENDINGS_DIFFER, f"it is absent {endings} times", table="endings", **place)
 

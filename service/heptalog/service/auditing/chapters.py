@@ -118,7 +118,7 @@ class _Chapter:
         audit.examine(some, endings.get(number, []) if self._has_endings else None)
         rest = next(rows, None)
         if rest is not None:
-            self._tell(found(Code.GAME_TOO_LONG, position=rest.position, game=audit.game_id))
+            self._tell(found(Code.GAME_TOO_LONG, position=rest.position, game_id=audit.game_id))
             audit.judge_loose([rest])
             audit.judge_loose(rows)
         if isinstance(self._source, Judging):

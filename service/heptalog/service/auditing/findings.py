@@ -24,7 +24,7 @@ class Finding(Struct, frozen=True, rename="camel", omit_defaults=True):
     rule: str = ""
     position: int | None = None
     last: int | None = None
-    game: str | None = None
+    game_id: str | None = None
     sequence: int | None = None
     table: str | None = None
     column: str | None = None

@@ -236,13 +236,13 @@ class GameAudit:
 
     def _judge_list(self, rows: Sequence[_Row], listed: Sequence[KeptGame]) -> None:
         """The rows in the list of games."""
-        place: dict[str, Any] = {"game": self.game_id or None, "table": "games"}
+        place: dict[str, Any] = {"game_id": self.game_id or None, "table": "games"}
         if not listed and rows:
             where = {"position": rows[0].kept.position, "sequence": rows[0].kept.sequence}
             self._tell_all(found(Code.COLUMNS_DIFFER, "the game is not in the list of games", **place | where))
         for extra in listed[1:]:
             problem = "another game in the list has its number"
-            self._tell_all(found(Code.COLUMNS_DIFFER, problem, **place | {"game": extra.game_id}))
+            self._tell_all(found(Code.COLUMNS_DIFFER, problem, **place | {"game_id": extra.game_id}))
         if listed and not rows:
             self._tell_all(found(Code.COLUMNS_DIFFER, "a game in the list has no events", **place))
         if not listed or self._first is None:
@@ -260,7 +260,7 @@ class GameAudit:
         derived = {ending.sequence: ending for ending in (endings_of(self.fold) if self.fold is not None else ())}
         for row in endings:
             sequence = row.columns[0]
-            place: dict[str, Any] = {"game": self.game_id or None, "sequence": sequence, "table": "endings"}
+            place: dict[str, Any] = {"game_id": self.game_id or None, "sequence": sequence, "table": "endings"}
             ending = derived.pop(sequence, None)
             if ending is not None:
                 columns = ending_columns(ending, self._recorded_at[sequence])
@@ -271,11 +271,11 @@ class GameAudit:
                 self._tell_all(found(Code.ENDINGS_DIFFER, problem, number=self._number, **place))
         for sequence in derived:
             self._tell_all(
-                found(Code.ENDINGS_DIFFER, "it is missing", game=self.game_id, sequence=sequence, table="endings")
+                found(Code.ENDINGS_DIFFER, "it is missing", game_id=self.game_id, sequence=sequence, table="endings")
             )
 
     def _tell(self, kept: KeptEvent, finding: Finding, *, game: str = "") -> None:
-        place = {"position": kept.position, "game": game or self.game_id or None, "sequence": kept.sequence}
+        place = {"position": kept.position, "game_id": game or self.game_id or None, "sequence": kept.sequence}
         self._tell_all(replace(finding, **place))
 
 

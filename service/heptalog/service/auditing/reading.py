@@ -1,7 +1,7 @@
 """Work that meets what cannot be read at all: narrowed down to the place, and all around it done as ever.
 
 A block that the engine finds damaged makes every question fail that touches it, and what was open with it; a value that
-nobody would have written may do so too. So the source is opened anew, and the work is cut in halves until only what
+nobody would have written may do so too. So the source is begun anew, and the work is cut in halves until only what
 cannot be read is left over.
 """
 
@@ -45,14 +45,9 @@ class Reader:
 
     def report(self, work: Work) -> Report:
         """Do one piece of work. Raises Unavailable where nothing can be read any more."""
-        try:
-            return done(self.source, work, self._keys)
-        except Unavailable:
-            raise
-        except Exception as error:  # noqa: BLE001  # its text could quote a hidden card, so only its kind is told
-            let_through(error)
-            problem = because(error)
-        self.begin_anew()
+        report, problem = self._tried(work)
+        if report is not None:
+            return report
         match work:
             case SpanWork():
                 return self._span(work, problem)
@@ -62,8 +57,22 @@ class Reader:
                 finding = found(Code.RECORD_DAMAGED, f"they cannot be read{problem}", table="refusals")
                 return RefusalsReport(0, (finding,))
 
+    def _tried(self, work: Work) -> tuple[Report | None, str]:
+        """What a piece of work comes to, or why it cannot be done."""
+        try:
+            return done(self.source, work, self._keys), ""
+        except Unavailable:
+            raise
+        except Exception as error:  # noqa: BLE001  # its text could quote a hidden card, so only its kind is told
+            let_through(error)
+            problem = because(error)
+        self.begin_anew()
+        return None, problem
+
     def begin_anew(self) -> None:
-        """Open the source again: after a failure nothing more may be asked of it as it was."""
+        """Go on with the source after a failure; it is opened again only where nothing more may be asked of it."""
+        if self.source.begin_anew():
+            return
         self._open.close()
         self.source = self._open.enter_context(self._opened())
 
@@ -154,16 +163,18 @@ class Reader:
             report = self.report(replace(work, without=without))
             assert isinstance(report, GamesReport), "games make a report on games"
             return replace(report, findings=(*findings, *report.findings))
+        return self._halved(work, problem)
+
+    def _halved(self, work: GamesWork, problem: str) -> GamesReport:
+        """Games of which not all events can be read, and all else can."""
         if work.low == work.high:
             words, name = f"the game cannot be read{problem}", self._name_of(work)
-            finding = found(Code.RECORD_DAMAGED, words, game=name, number=work.low, table="games")
+            finding = found(Code.RECORD_DAMAGED, words, game_id=name, number=work.low, table="games")
             # It has its number among the others all the same.
             listed = Listed(work.low, None)
             return GamesReport(work.high, 1, 0, 0, listed, listed, (finding,), is_whole=False)
         middle = (work.low + work.high) // 2
-        left, right = self.report(replace(work, high=middle)), self.report(replace(work, low=middle + 1))
-        assert isinstance(left, GamesReport), "games make a report on games"
-        assert isinstance(right, GamesReport), "games make a report on games"
+        left, right = self._half(replace(work, high=middle)), self._half(replace(work, low=middle + 1))
         between = tuple(misplaced(left.last, right.first)) if left.last and right.first else ()
         return GamesReport(
             right.high,
@@ -175,6 +186,13 @@ class Reader:
             (*left.findings, *between, *right.findings),
             is_whole=left.is_whole and right.is_whole,
         )
+
+    def _half(self, work: GamesWork) -> GamesReport:
+        report, problem = self._tried(work)
+        if report is None:
+            return self._halved(work, problem)
+        assert isinstance(report, GamesReport), "games make a report on games"
+        return report
 
     def _name_of(self, work: GamesWork) -> str | None:
         """The name of the one game, where the list of games can be read and has it."""

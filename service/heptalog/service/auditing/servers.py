@@ -6,13 +6,12 @@ the server's database is for who holds that database to audit.
 
 from collections.abc import Iterator
 from contextlib import closing
-from itertools import islice
 from typing import Any, ClassVar
 
 from msgspec import Struct
 
 from heptalog.replay.codec import hash_in
-from heptalog.replay.errors import Code, Corrupt, NotFound
+from heptalog.replay.errors import Code, Corrupt, HeptalogError, NotFound
 from heptalog.replay.events import Event
 from heptalog.replay.fold import status_of
 from heptalog.service.auditing.findings import Tell, found, found_by
@@ -26,11 +25,12 @@ from heptalog.service.store.kept import KeptEnding, KeptEvent, KeptGame, game_co
 
 
 class _Known(Struct, frozen=True):
-    """A game of the list, as far as it is needed to find its events."""
+    """A game of the list, as far as it is needed to find its events; or why the server cannot even list it."""
 
     game_id: str
     events: int
     is_later: bool  # whether it has events after the position that is audited
+    unread: HeptalogError | None = None
 
 
 class ServerSource:
@@ -46,6 +46,10 @@ class ServerSource:
         self._entries: dict[int, GameEntry] = {}
         # The games of which the server itself says that they are damaged.
         self._broken: dict[int, Corrupt] = {}
+
+    def begin_anew(self) -> bool:
+        """Each call stands for itself, whatever became of others."""
+        return True
 
     def extent(self) -> tuple[int, int]:
         """The greatest position; a server that serves fewer events than that is found out."""
@@ -113,12 +117,17 @@ class ServerSource:
     def games(self, low: int, high: int) -> list[KeptGame]:
         """What the list of games says of these."""
         self._broken = {}
-        self._entries = {
-            number: self._entry(number, known)
-            for number, known in sorted(self._known().items())
-            if low <= number <= high and self._is_there(known)
-        }
-        return [KeptGame(number, _listed_columns(entry)) for number, entry in self._entries.items()]
+        self._entries = {}
+        games = []
+        for number, known in sorted(self._known().items()):
+            if low <= number <= high and self._is_there(known):
+                if known.unread is None:
+                    entry = self._entries[number] = self._entry(number, known)
+                    games.append(KeptGame(number, _listed_columns(entry)))
+                else:
+                    # Only its name is known; that it is not examined is for `events` to see to.
+                    games.append(KeptGame(number, (known.game_id,)))
+        return games
 
     def _entry(self, number: int, known: _Known) -> GameEntry:
         try:
@@ -126,7 +135,7 @@ class ServerSource:
         except Corrupt as error:
             # A list says it all the same, without looking at what the game is made of.
             self._broken[number] = error
-        entries = islice(self._client.games(page_size=PAGE_SIZE_MAX), number - 1, number)
+        entries = self._client.games(page_size=PAGE_SIZE_MAX, unread=lambda *_: None)
         return next(entry for entry in entries if entry.game_id == known.game_id)
 
     def endings(self, low: int, high: int) -> list[KeptEnding]:
@@ -134,9 +143,14 @@ class ServerSource:
         return []
 
     def events(self, low: int, high: int) -> Iterator[KeptEvent]:
-        """The events of these games; in place of one that is not given stands one without a record."""
+        """The events of these games; in place of one that is not given stands one without a record.
+
+        Raises what the server says of a game that it cannot list, or of one of which it names no event.
+        """
         for number, known in sorted(self._known().items()):
             if low <= number <= high:
+                if known.unread is not None:
+                    raise known.unread
                 for kept in self._events(number, known, 0, known.events - 1):
                     if kept.position > self._last:
                         break
@@ -144,21 +158,23 @@ class ServerSource:
 
     def _events(self, number: int, known: _Known, low: int, high: int) -> Iterator[KeptEvent]:
         """Those of a game from one sequence to another: where not all are given, first the one half, then the other."""
-        position, after = 0, low
+        after = low
         try:
             with closing(self._client.read(known.game_id, start=low, limit=high - low + 1)) as records:
                 for stored in records:
                     yield _bare(number, stored)
-                    position, after = stored.position, stored.sequence + 1
+                    after = stored.sequence + 1
             return
         except Corrupt as error:
-            self._broken.setdefault(number, error)
             said = _position_in(error)
+            if not said:
+                # A block of its database: which events lie in it nobody says, and each would be asked for alone.
+                raise
+            self._broken.setdefault(number, error)
         if after > high:
             return
         if after == high:
-            place = said or position + 1
-            yield KeptEvent(place, number, b"", high, "", None, None, None, None, None)
+            yield KeptEvent(said, number, b"", high, "", None, None, None, None, None)
             return
         middle = (after + high) // 2
         yield from self._events(number, known, after, middle)
@@ -174,8 +190,8 @@ class ServerSource:
             # The fault is told where it is.
             return
         if (error := self._broken.get(number)) is not None:
-            tell(found_by(error, game=self._known()[number].game_id))
-        place: dict[str, Any] = {"game": game.game_id, "sequence": game.fold.sequence}
+            tell(found_by(error, game_id=self._known()[number].game_id))
+        place: dict[str, Any] = {"game_id": game.game_id, "sequence": game.fold.sequence}
         try:
             standing = self._client.state(game.game_id, sequence=game.fold.sequence).standing
         except (NotFound, Corrupt):
@@ -190,10 +206,15 @@ class ServerSource:
     def _known(self) -> dict[int, _Known]:
         if self._listed is None:
             # A list has the games in the order of creation, which is that of their numbers.
-            self._listed = {
-                number: _Known(entry.game_id, entry.head.sequence + 1, entry.head.position > self._last)
-                for number, entry in enumerate(self._client.games(page_size=PAGE_SIZE_MAX), start=1)
-            }
+            games: list[_Known] = []
+
+            def unread(game_id: str, error: HeptalogError) -> None:
+                games.append(_Known(game_id, 0, is_later=True, unread=error))
+
+            for entry in self._client.games(page_size=PAGE_SIZE_MAX, unread=unread):
+                is_later = entry.head.position > self._last
+                games.append(_Known(entry.game_id, entry.head.sequence + 1, is_later))
+            self._listed = dict(enumerate(games, start=1))
         return self._listed
 
     def _is_there(self, known: _Known) -> bool:

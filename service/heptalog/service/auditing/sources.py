@@ -23,6 +23,10 @@ class Source(Protocol):
     # Whether there is anything beside the records and the list of games.
     has_columns: ClassVar[bool]
 
+    def begin_anew(self) -> bool:
+        """Whether more may be asked after a question that failed; where not, it has to be opened anew."""
+        ...
+
     def extent(self) -> tuple[int, int]:
         """The greatest position, and how many events there are."""
         ...

@@ -58,6 +58,7 @@ class Manifest(Struct, frozen=True, forbid_unknown_fields=True):
     settled: int = 0
     void_names: tuple[str, ...] = ()  # under which the log signs no more
     segments: int = 0
+    read_again: int = 0  # the segment, from 0, from which on the next backup holds files against their sums
 
     @property
     def have(self) -> Have:

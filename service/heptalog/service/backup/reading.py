@@ -3,7 +3,7 @@
 import gzip
 import io
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
 from pathlib import Path
 from types import TracebackType
@@ -40,6 +40,21 @@ def check_lengths(folder: Path, segments: Iterable[Segment]) -> None:
         # The last bytes of such a file say how long it is when it is not compressed.
         if length != segment.size % 2**32:
             raise damaged(str(path), "it has another length", **place)
+
+
+def read_again(folder: Path, segments: Sequence[Segment], begin: int, *, bytes_max: int) -> int:
+    """Hold segments against their sums, from one of them on and round, until so many bytes are read.
+
+    Where to go on the next time; 0 where all were read. Raises Corrupt where one is not what was written.
+    """
+    left = bytes_max
+    for step in range(len(segments)):
+        place = (begin + step) % len(segments)
+        if left <= 0:
+            return place
+        with _Reader(folder, segments[place]) as reader:
+            left -= reader.file_size
+    return 0
 
 
 def records_in(folder: Path, segment: Segment) -> Iterator[bytes]:
@@ -81,6 +96,7 @@ class _Reader:
         self._path = folder / segment.file
         self._segment = segment
         self._count = 0
+        self.file_size = 0
         if not NAME.fullmatch(segment.file):
             raise self.damaged("this is no name of a segment")
         try:
@@ -132,6 +148,7 @@ class _Reader:
             digest.update(block)
         if digest.hexdigest() != self._segment.sha256:
             raise self.damaged("it is not what was written")
+        self.file_size = self._file.tell()
         self._file.seek(0)
         self._count = 0
 

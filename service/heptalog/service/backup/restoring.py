@@ -52,7 +52,7 @@ T = TypeVar("T")
 class BadGame(Struct, frozen=True, rename="camel"):
     """A game that was restored byte for byte, and that its rules do not allow: the log had it so."""
 
-    game: str
+    game_id: str
     sequence: int
     code: str
     rule: str

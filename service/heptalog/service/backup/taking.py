@@ -19,7 +19,7 @@ from heptalog.service.backup import manifest as manifests
 from heptalog.service.backup.checking import Checker
 from heptalog.service.backup.manifest import Manifest, Segment
 from heptalog.service.backup.parts import CheckpointsPart, EventsPart, Have, Moment, Part, RefusalsPart
-from heptalog.service.backup.reading import check_lengths, checkpoints_in
+from heptalog.service.backup.reading import check_lengths, checkpoints_in, read_again
 from heptalog.service.backup.segments import (
     SegmentWriter,
     event_row,
@@ -34,6 +34,8 @@ from heptalog.service.store.files import sync_folder
 Source: TypeAlias = Callable[[Have], Iterator[Part]]
 # So many of the last checkpoints are asked for again, and kept again where somebody has signed them since.
 UNSETTLED: Final = 1_000
+# So many bytes of what is there already are read again each time: more than most backups ever have, in some seconds.
+READ_AGAIN_BYTES: Final = 1 << 30
 
 
 class Taken(Struct, frozen=True, rename="camel"):
@@ -57,14 +59,17 @@ def take(
     keys: Sequence[VerifierKey] = (),
     clock: Callable[[], int],
     progress: Callable[[int], None] = lambda _: None,
+    read_again_bytes: int = READ_AGAIN_BYTES,
 ) -> Taken:
     """Bring a backup up to date; it is made where there is none.
 
+    Its files are held against their sums first, so many bytes of them; where there are more, the next time goes on.
     Raises Corrupt where the log is not the one that the backup was made of, where it has become shorter, or where
     something in it is wrong; then the backup is what it was, and where there was none there is none.
     """
     with _held(folder) as made:
         begun, segments = _begun(folder)
+        place = read_again(folder, segments, begun.read_again, bytes_max=read_again_bytes)
         taking = _Taking(folder, begun, segments, keys, progress)
         try:
             for part in source(begun.have):
@@ -76,7 +81,7 @@ def take(
             if not begun.made_at:
                 _leave_nothing(folder, made)
             raise
-        now = replace(taken, made_at=rfc3339(clock()))
+        now = replace(taken, made_at=rfc3339(clock()), read_again=place)
         manifests.write(folder, now, (*segments, *new))
     return Taken(
         str(folder),

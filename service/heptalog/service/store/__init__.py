@@ -126,10 +126,14 @@ class NumberedGame(GameEntry, frozen=True):
 
 
 class GameFilter(Struct, frozen=True):
-    """Which games a list shows; everything that is set must hold. Times are nanoseconds, `created_before` exclusive."""
+    """Which games a list shows; everything that is set must hold. Times are nanoseconds, `created_before` exclusive.
+
+    `player` is the id or the whole name of one who plays, `player_id` an id alone.
+    """
 
     ruleset: str = ""
     player_id: str = ""
+    player: str = ""
     tournament: str = ""
     status: Status | None = None
     created_from: int = 0
@@ -140,6 +144,7 @@ class GameFilter(Struct, frozen=True):
         return (
             self.ruleset in ("", entry.ruleset)
             and (not self.player_id or any(player.id == self.player_id for player in entry.started.players))
+            and (not self.player or any(self.player in (each.id, each.name) for each in entry.started.players))
             and self.tournament in ("", entry.started.tournament)
             and self.status in (None, entry.status)
             and (not self.created_from or entry.created_at >= self.created_from)
@@ -200,7 +205,11 @@ class LogStore(Protocol):
         ...
 
     def games(self, wanted: GameFilter, *, after: int = 0, limit: int = 100) -> list[NumberedGame]:
-        """The games that fit, in the order of creation, those with a greater number than `after`."""
+        """The games that fit, in the order of creation, those with a greater number than `after`; `limit` 0 is all."""
+        ...
+
+    def game_names(self, wanted: GameFilter, *, after: int = 0, limit: int = 100) -> list[tuple[int, str]]:
+        """The numbers and ids of the same games: none of their events is read, so a damaged one hides no other."""
         ...
 
     def endings(self, game_id: str) -> Reading[Ending]:

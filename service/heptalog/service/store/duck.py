@@ -165,6 +165,10 @@ class DuckStore:
         with closing(self._snapshot()) as snapshot:
             return snapshot.games(wanted, after=after, limit=limit)
 
+    def game_names(self, wanted: GameFilter, *, after: int = 0, limit: int = 100) -> list[tuple[int, str]]:
+        with closing(self._snapshot()) as snapshot:
+            return snapshot.game_names(wanted, after=after, limit=limit)
+
     def endings(self, game_id: str) -> Reading[Ending]:
         return self._snapshot().endings(game_id)
 

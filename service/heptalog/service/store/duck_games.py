@@ -22,6 +22,7 @@ SMALLEST_LIMIT: Final = 64
 # The engine finds so many names by the key; from fifty on it reads all of them. That a game is new costs a question.
 NAMES_AT_ONCE: Final = 48
 
+NAMES: Final = "SELECT game_number, game_id FROM log.games WHERE game_number IN (SELECT unnest(?::BIGINT[]))"
 _NUMBER: Final = "SELECT game_number FROM log.games WHERE game_id = ?"
 _NUMBERS: Final = "SELECT game_id, game_number FROM log.games WHERE game_id IN (SELECT unnest(?::VARCHAR[]))"
 _HEAD: Final = """
@@ -53,6 +54,8 @@ _FITTING: Final = """
     WHERE game_number > $after
         AND ($ruleset = '' OR ruleset = $ruleset)
         AND ($player_id = '' OR list_contains([player.id FOR player IN players], $player_id))
+        AND ($player = '' OR list_contains([player.id FOR player IN players], $player)
+            OR list_contains([player.name FOR player IN players], $player))
         AND ($tournament = '' OR coalesce(tournament, '') = $tournament)
         AND ($created_from = 0
             OR coalesce(epoch_us(created_at), 0)::HUGEINT * 1000 + created_at_nanoseconds >= $created_from::HUGEINT)
@@ -92,10 +95,22 @@ def game(ask: Ask, game_id: str) -> NumberedGame | None:
 
 def games(ask: Ask, wanted: GameFilter, *, after: int, limit: int) -> list[NumberedGame]:
     """The games that fit, in the order of creation."""
+    found = _fitting(ask, wanted, after=after, limit=limit)
+    return _entries(ask, ask(_GAMES, [found])) if found else []
+
+
+def game_names(ask: Ask, wanted: GameFilter, *, after: int, limit: int) -> list[tuple[int, str]]:
+    """The numbers and ids of the games that fit, in the order of creation; none of their events is looked at."""
+    found = _fitting(ask, wanted, after=after, limit=limit)
+    return [(number, game_id) for number, game_id in sorted(ask(NAMES, [found]))] if found else []
+
+
+def _fitting(ask: Ask, wanted: GameFilter, *, after: int, limit: int) -> list[int]:
     parameters: dict[str, object] = {
         "after": after,
         "ruleset": wanted.ruleset,
         "player_id": wanted.player_id,
+        "player": wanted.player,
         "tournament": wanted.tournament,
         "created_from": wanted.created_from,
         "created_before": wanted.created_before,
@@ -105,7 +120,7 @@ def games(ask: Ask, wanted: GameFilter, *, after: int, limit: int) -> list[Numbe
         found = ask(_ANY_STATUS, parameters)
     else:
         found = ask(_WITH_STATUS, parameters | {"status": wanted.status.value})
-    return _entries(ask, ask(_GAMES, [[number for (number,) in found]])) if found else []
+    return [number for (number,) in found]
 
 
 def heads_of(ask: Ask, game_numbers: list[int]) -> dict[int, Head]:

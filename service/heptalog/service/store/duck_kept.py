@@ -56,6 +56,7 @@ _BUCKETS: Final = {
         WHERE game_number IS NOT NULL GROUP BY bucket ORDER BY bucket
     """,
 }
+_BEGIN: Final = "BEGIN TRANSACTION READ ONLY"
 _GAME_COUNT: Final = "SELECT count(*) FROM log.games"
 # A time without end has no number of microseconds, and is none that was ever written.
 _EVENTS: Final = """
@@ -191,12 +192,23 @@ class Kept:
         self._cursor = cursor
         self._translate = translate
         self._rows(USE)
-        self._rows("BEGIN TRANSACTION READ ONLY")
+        self._rows(_BEGIN)
 
     def restrain(self, *, memory_mebibytes: int, threads: int) -> None:
         """Leave room for the other processes that read the same: the engine would take most of the memory for each."""
         self._rows(f"SET memory_limit = '{memory_mebibytes:d}MiB'")
         self._rows(f"SET threads = {threads:d}")
+
+    def begin_anew(self) -> bool:
+        """Whether more may be asked after a question that failed, which has ended the moment.
+
+        What is only read is the same in the next one. Where the engine itself has failed it must be opened anew.
+        """
+        try:
+            self._cursor.execute("ROLLBACK").execute(_BEGIN)
+        except duckdb.Error:
+            return False
+        return True
 
     def close(self) -> None:
         """Let go of the moment."""

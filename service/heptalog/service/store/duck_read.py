@@ -15,7 +15,17 @@ import duckdb
 
 from heptalog.replay.errors import Code, Corrupt, Unavailable
 from heptalog.service.store import Checkpoint, Ending, GameFilter, Head, NumberedGame, Reading, Records, Refusal, Stored
-from heptalog.service.store.duck_games import SMALLEST_LIMIT, Row, game, games, heads_of, numbers, status_of
+from heptalog.service.store.duck_games import (
+    NAMES,
+    SMALLEST_LIMIT,
+    Row,
+    game,
+    game_names,
+    games,
+    heads_of,
+    numbers,
+    status_of,
+)
 from heptalog.service.store.migrate import USE
 
 # The first piece is small, so that it is there at once; the others are large, so that the rest is fast.
@@ -55,7 +65,6 @@ _ENDINGS_OF: Final = """
     SELECT game_number, sequence, status, scores, winners FROM log.endings
     WHERE game_number IN (SELECT unnest(?::BIGINT[])) ORDER BY game_number, sequence
 """
-_NAMES: Final = "SELECT game_number, game_id FROM log.games WHERE game_number IN (SELECT unnest(?::BIGINT[]))"
 _HEADS: Final = """
     SELECT game_number, game_id FROM log.games WHERE game_number > ? ORDER BY game_number LIMIT ?
 """
@@ -181,6 +190,10 @@ class Snapshot:
         """The games that fit."""
         return games(self.rows, wanted, after=after, limit=limit)
 
+    def game_names(self, wanted: GameFilter, *, after: int, limit: int) -> list[tuple[int, str]]:
+        """The numbers and ids of the games that fit."""
+        return game_names(self.rows, wanted, after=after, limit=limit)
+
     # Readings; each closes the snapshot when it is exhausted or closed.
 
     @_letting_go
@@ -297,7 +310,7 @@ class Snapshot:
         if len(names) > NAMES_MAX:
             names.clear()
         if unknown := numbers - names.keys():
-            names.update(self.rows(_NAMES, [list(unknown)]))
+            names.update(self.rows(NAMES, [list(unknown)]))
 
 
 def nothing() -> Records:

@@ -139,6 +139,9 @@ class MemoryStore:
         fitting = [entry for entry in entries if wanted.fits(entry)]
         return fitting[:limit] if limit else fitting
 
+    def game_names(self, wanted: GameFilter, *, after: int = 0, limit: int = 100) -> list[tuple[int, str]]:
+        return [(entry.number, entry.game_id) for entry in self.games(wanted, after=after, limit=limit)]
+
     def endings(self, game_id: str) -> Reading[Ending]:
         with self._lock:
             self._check_open()
