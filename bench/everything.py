@@ -1,4 +1,4 @@
-"""Measure everything in one go: the core, commits, tables, appends, reads, costs, and ourselves beside others."""
+"""Measure everything in one go: the core, commits, tables, appends, reads, feeds, costs, ourselves beside others."""
 
 import argparse
 import shlex
@@ -23,6 +23,7 @@ PIECES: Final = (
     Piece("bench.appends", "--rounds 1 --seconds 2", "--rounds 1 --seconds 0.5 --shape '64 callers'"),
     Piece("bench.queries", "--rounds 1 --seconds 2", None),
     Piece("bench.reads", "--rounds 1", None),
+    Piece("bench.feeds", "", "--games 4 --appends 100 --followers 0 10"),
     Piece("bench.imports", "", None),
     Piece("bench.costs", "--rounds 2", None),
     Piece("bench.peers", "", "--quick"),

@@ -28,14 +28,17 @@ KNOW_THE_WIRE = {
     "service/heptalog/service/backup/messages.py",
     "service/heptalog/service/client/asynchronous.py",
     "service/heptalog/service/client/calls.py",
+    "service/heptalog/service/client/feeds.py",
     "service/heptalog/service/client/flight.py",
     "service/heptalog/service/client/joint.py",
     "service/heptalog/service/client/synchronous.py",
+    "service/heptalog/service/examining/messages.py",
     "service/heptalog/service/games.py",
     "service/heptalog/service/log.py",
     "service/heptalog/service/query.py",
     "service/heptalog/service/recorded.py",
     "service/heptalog/service/server.py",
+    "service/heptalog/service/subscribing/messages.py",
     "service/heptalog/service/wire.py",
 }
 # What replay may use of the standard library: nothing that opens, asks a clock or draws.

@@ -23,6 +23,7 @@ from msgspec.structs import replace
 from heptalog.replay.evidence.seals import unsealed
 from heptalog.replay.registry import GAMES
 from heptalog.service.appends import Append
+from heptalog.service.config import Settings
 from heptalog.service.evidence.keys import Keyring
 from heptalog.service.store import NO_GAME
 from heptalog.service.store.duck import DuckStore
@@ -64,13 +65,17 @@ NAMED: Final[dict[str, tuple[Any, ...]]] = {
     "role": (1, 2, 3, 9),
     "direction": (1, 2),
 }
+# Of maps: options are given in one.
+KEYS = ("target", "jokers", "ghosts", "kingsRace", "passTokens", "", "a name")
 
 
 class Fuzzed:
     """A server that is fuzzed, and what it logs."""
 
     def __init__(self, folder: Path) -> None:
-        self._service = Service(DuckStore(folder / "log.duckdb"), keys=Keyring((LOG,)))
+        # A feed has no end, and so tells something all the time.
+        settings = Settings("", heartbeat_seconds=0.001)
+        self._service = Service(DuckStore(folder / "log.duckdb"), settings=settings, keys=Keyring((LOG,)))
         self._channel = self._service.channel()
         self._failures: list[str] = []
         logging.getLogger("heptalog").addHandler(_Listening(self._failures))
@@ -186,7 +191,13 @@ def _filled(descriptor: Descriptor, random: Random, depth: int) -> Message:
     for field in descriptor.fields:
         if depth > 3 or random.random() < 0.3:
             continue
-        if field.message_type is not None:
+        if _is_map(field):
+            assert field.message_type is not None, "a map is a message"
+            kind = field.message_type.fields_by_name["value"].message_type
+            assert kind is not None, "the maps that there are have messages in them"
+            for name in random.sample(KEYS, 2):
+                getattr(message, field.name)[name].CopyFrom(_filled(kind, random, depth + 1))
+        elif field.message_type is not None:
             parts = [_filled(field.message_type, random, depth + 1) for _ in range(1 + field.is_repeated)]
             for part in parts:
                 target = getattr(message, field.name)
@@ -196,6 +207,10 @@ def _filled(descriptor: Descriptor, random: Random, depth: int) -> Message:
         else:
             setattr(message, field.name, _value(field, random))
     return message
+
+
+def _is_map(field: FieldDescriptor) -> bool:
+    return field.message_type is not None and field.message_type.GetOptions().map_entry
 
 
 def _value(field: FieldDescriptor, random: Random) -> Any:
@@ -257,7 +272,13 @@ def _change(message: Any, random: Random) -> None:
             setattr(message, field.name, _value(field, random))
         return
     field, value = random.choice(found)
-    if field.message_type is not None:
+    if _is_map(field):
+        name = random.choice(sorted(value))
+        if random.random() < 0.9:
+            _change(value[name], random)
+        else:
+            del value[name]
+    elif field.message_type is not None:
         inner = random.choice(value) if field.is_repeated else value
         if random.random() < 0.9:
             _change(inner, random)

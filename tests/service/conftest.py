@@ -10,6 +10,7 @@ from heptalog.service.backup import parts, segments
 from heptalog.service.store import LogStore
 from heptalog.service.store.memory import MemoryStore
 from tests.service.cutting import Proxy
+from tests.service.following import GAMES_PLAYED, fill
 from tests.support.serving import Service
 from tests.support.stores import STORES
 
@@ -30,6 +31,14 @@ def service() -> Iterator[Service]:
 @pytest.fixture
 def each_service(store: LogStore) -> Iterator[Service]:
     """A running server over either store."""
+    with Service(store) as running:
+        yield running
+
+
+@pytest.fixture
+def played(store: LogStore) -> Iterator[Service]:
+    """A server over either store with a dozen games, whose events alternate."""
+    fill(store, GAMES_PLAYED)
     with Service(store) as running:
         yield running
 

@@ -13,6 +13,7 @@ from heptalog.replay.events import Event
 from heptalog.service.appending import streaming
 from heptalog.service.appends import Append
 from heptalog.service.config import EVENT_SIZE_MAX, Settings
+from heptalog.service.log import LogServicer
 from heptalog.service.status import unpacked
 from heptalog.service.store import NO_GAME
 from heptalog.service.store.memory import MemoryStore
@@ -363,8 +364,7 @@ def test_who_left_before_the_work_began_is_passed_over(service: Service) -> None
 
 async def _all_ended(service: Service) -> None:
     """Wait until the server knows that nobody streams any more."""
-    log = service.server._recording
-    assert log is not None
+    log = next(servicer for servicer in service.server._draining if isinstance(servicer, LogServicer))
     while log._append_streams._streams:
         await asyncio.sleep(0)
 

@@ -94,8 +94,8 @@ def test_the_server_reads_one_message_ahead_and_no_further() -> None:
 
         store.damage = counted
         readers = Readers(1)
-        appender: Any = None
-        servicer = LogServicer(appender, store, Positions(store, LiveGames(1)), readers)
+        unused: Any = None
+        servicer = LogServicer(unused, store, Positions(store, LiveGames(1)), readers, unused)
 
         async def look() -> None:
             context: Any = None

@@ -61,7 +61,9 @@ def test_reflection_describes_the_services(service: Service) -> None:
     assert set(NAMES[1:]) < set(database.get_services())
     pool = DescriptorPool(database)
     log = pool.FindServiceByName("heptalog.v1.LogService")
-    assert {method.name for method in log.methods} == {"AppendEvents", "AppendStream", "ReadEvents"}
+    assert {method.name for method in log.methods} == {"AppendEvents", "AppendStream", "ReadEvents", "Subscribe"}
+    audit = pool.FindServiceByName("heptalog.v1.AuditService")
+    assert {"VerifyGame", "DiffGames"} < {method.name for method in audit.methods}
     event = pool.FindMessageTypeByName("heptalog.v1.Event")
     assert event.fields_by_name["cards_dealt"].number == 30
 

@@ -10,12 +10,12 @@ from threading import Thread
 import pytest
 
 from heptalog.replay.errors import Code, Corrupt, NotFound, Unavailable
+from heptalog.service.recent import Recent
 from heptalog.service.store import Head, LogStore, Stored
 from heptalog.service.store.memory import MemoryStore
 from heptalog.service.tables import feed as feeding
 from heptalog.service.tables.feed import Feed
 from heptalog.service.tables.messages import FRAME_SIZE_MAX, Record
-from heptalog.service.tables.recent import Recent
 from heptalog.service.tables.source import RemoteSource, connected
 from tests.service.backing import games, grow
 from tests.support.recording import batches_of

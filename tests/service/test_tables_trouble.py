@@ -159,7 +159,7 @@ def test_what_goes_wrong_in_hearing_of_a_commit_fails_no_append(
         raise ZeroDivisionError
 
     assert answers(service)
-    monkeypatch.setattr(tables_of(service)._recent, "add", bug)
+    monkeypatch.setattr(service.app.commits.recent, "add", bug)
     for _ in range(2):
         goes_on(service)
         assert answers(service)

@@ -22,37 +22,50 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from google.protobuf import empty_pb2 as google_dot_protobuf_dot_empty__pb2
+from google.protobuf import struct_pb2 as google_dot_protobuf_dot_struct__pb2
+from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 from heptalog.v1 import event_pb2 as heptalog_dot_v1_dot_event__pb2
 from heptalog.v1 import games_pb2 as heptalog_dot_v1_dot_games__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x15heptalog/v1/log.proto\x12\x0bheptalog.v1\x1a\x17heptalog/v1/event.proto\x1a\x17heptalog/v1/games.proto\"\xb8\x01\n\x13\x41ppendEventsRequest\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x1b\n\x11\x65xpected_sequence\x18\x02 \x01(\rH\x00\x12\x1a\n\x10\x65xpected_no_game\x18\x03 \x01(\x08H\x00\x12\x15\n\rexpected_hash\x18\x04 \x01(\x0c\x12\"\n\x06\x65vents\x18\x05 \x03(\x0b\x32\x12.heptalog.v1.Event\x12\x10\n\x08imported\x18\x06 \x01(\x08\x42\n\n\x08\x65xpected\"`\n\x14\x41ppendEventsResponse\x12\x1f\n\x04head\x18\x01 \x01(\x0b\x32\x11.heptalog.v1.Head\x12\x11\n\tsequences\x18\x02 \x03(\r\x12\x14\n\x0c\x64\x65\x64uplicated\x18\x03 \x01(\x08\"C\n\x13\x41ppendStreamRequest\x12,\n\x07\x61ppends\x18\x01 \x03(\x0b\x32\x1b.heptalog.v1.StreamedAppend\"Z\n\x0eStreamedAppend\x12\x16\n\x0e\x63orrelation_id\x18\x01 \x01(\x04\x12\x30\n\x06\x61ppend\x18\x02 \x01(\x0b\x32 .heptalog.v1.AppendEventsRequest\"D\n\x14\x41ppendStreamResponse\x12,\n\x07\x61nswers\x18\x01 \x03(\x0b\x32\x1b.heptalog.v1.StreamedAnswer\"}\n\x0eStreamedAnswer\x12\x16\n\x0e\x63orrelation_id\x18\x01 \x01(\x04\x12\x35\n\x08\x61ppended\x18\x02 \x01(\x0b\x32!.heptalog.v1.AppendEventsResponseH\x00\x12\x11\n\x07\x66\x61ilure\x18\x03 \x01(\x0cH\x00\x42\t\n\x07outcome\"\xe7\x01\n\x11ReadEventsRequest\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x12\n\x05start\x18\x02 \x01(\x04H\x00\x88\x01\x01\x12\r\n\x05limit\x18\x03 \x01(\x04\x12;\n\tdirection\x18\x04 \x01(\x0e\x32(.heptalog.v1.ReadEventsRequest.Direction\"W\n\tDirection\x12\x19\n\x15\x44IRECTION_UNSPECIFIED\x10\x00\x12\x16\n\x12\x44IRECTION_FORWARDS\x10\x01\x12\x17\n\x13\x44IRECTION_BACKWARDS\x10\x02\x42\x08\n\x06_start\"@\n\x12ReadEventsResponse\x12*\n\x06\x65vents\x18\x01 \x03(\x0b\x32\x1a.heptalog.v1.RecordedEvent\"D\n\rRecordedEvent\x12\x10\n\x08position\x18\x01 \x01(\x04\x12!\n\x05\x65vent\x18\x02 \x01(\x0b\x32\x12.heptalog.v1.Event2\x8b\x02\n\nLogService\x12S\n\x0c\x41ppendEvents\x12 .heptalog.v1.AppendEventsRequest\x1a!.heptalog.v1.AppendEventsResponse\x12W\n\x0c\x41ppendStream\x12 .heptalog.v1.AppendStreamRequest\x1a!.heptalog.v1.AppendStreamResponse(\x01\x30\x01\x12O\n\nReadEvents\x12\x1e.heptalog.v1.ReadEventsRequest\x1a\x1f.heptalog.v1.ReadEventsResponse0\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x15heptalog/v1/log.proto\x12\x0bheptalog.v1\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x17heptalog/v1/event.proto\x1a\x17heptalog/v1/games.proto\"\xb8\x01\n\x13\x41ppendEventsRequest\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x1b\n\x11\x65xpected_sequence\x18\x02 \x01(\rH\x00\x12\x1a\n\x10\x65xpected_no_game\x18\x03 \x01(\x08H\x00\x12\x15\n\rexpected_hash\x18\x04 \x01(\x0c\x12\"\n\x06\x65vents\x18\x05 \x03(\x0b\x32\x12.heptalog.v1.Event\x12\x10\n\x08imported\x18\x06 \x01(\x08\x42\n\n\x08\x65xpected\"`\n\x14\x41ppendEventsResponse\x12\x1f\n\x04head\x18\x01 \x01(\x0b\x32\x11.heptalog.v1.Head\x12\x11\n\tsequences\x18\x02 \x03(\r\x12\x14\n\x0c\x64\x65\x64uplicated\x18\x03 \x01(\x08\"C\n\x13\x41ppendStreamRequest\x12,\n\x07\x61ppends\x18\x01 \x03(\x0b\x32\x1b.heptalog.v1.StreamedAppend\"Z\n\x0eStreamedAppend\x12\x16\n\x0e\x63orrelation_id\x18\x01 \x01(\x04\x12\x30\n\x06\x61ppend\x18\x02 \x01(\x0b\x32 .heptalog.v1.AppendEventsRequest\"D\n\x14\x41ppendStreamResponse\x12,\n\x07\x61nswers\x18\x01 \x03(\x0b\x32\x1b.heptalog.v1.StreamedAnswer\"}\n\x0eStreamedAnswer\x12\x16\n\x0e\x63orrelation_id\x18\x01 \x01(\x04\x12\x35\n\x08\x61ppended\x18\x02 \x01(\x0b\x32!.heptalog.v1.AppendEventsResponseH\x00\x12\x11\n\x07\x66\x61ilure\x18\x03 \x01(\x0cH\x00\x42\t\n\x07outcome\"\xe7\x01\n\x11ReadEventsRequest\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x12\n\x05start\x18\x02 \x01(\x04H\x00\x88\x01\x01\x12\r\n\x05limit\x18\x03 \x01(\x04\x12;\n\tdirection\x18\x04 \x01(\x0e\x32(.heptalog.v1.ReadEventsRequest.Direction\"W\n\tDirection\x12\x19\n\x15\x44IRECTION_UNSPECIFIED\x10\x00\x12\x16\n\x12\x44IRECTION_FORWARDS\x10\x01\x12\x17\n\x13\x44IRECTION_BACKWARDS\x10\x02\x42\x08\n\x06_start\"@\n\x12ReadEventsResponse\x12*\n\x06\x65vents\x18\x01 \x03(\x0b\x32\x1a.heptalog.v1.RecordedEvent\"D\n\rRecordedEvent\x12\x10\n\x08position\x18\x01 \x01(\x04\x12!\n\x05\x65vent\x18\x02 \x01(\x0b\x32\x12.heptalog.v1.Event\"\xb1\x01\n\x10SubscribeRequest\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x12\n\ntournament\x18\x02 \x01(\t\x12\x0f\n\x07ruleset\x18\x03 \x01(\t\x12\x18\n\x0e\x61\x66ter_position\x18\x04 \x01(\x04H\x00\x12\r\n\x03now\x18\x05 \x01(\x08H\x00\x12#\n\x06viewer\x18\x06 \x01(\x0b\x32\x13.heptalog.v1.Viewer\x12\x10\n\x08withheld\x18\x07 \x01(\x08\x42\x07\n\x05start\"\xe6\x01\n\x11SubscribeResponse\x12\x10\n\x08position\x18\x01 \x01(\x04\x12\'\n\x05\x62\x61tch\x18\x02 \x01(\x0b\x32\x16.heptalog.v1.FeedBatchH\x00\x12+\n\tcaught_up\x18\x03 \x01(\x0b\x32\x16.google.protobuf.EmptyH\x00\x12-\n\x0b\x66\x65ll_behind\x18\x04 \x01(\x0b\x32\x16.google.protobuf.EmptyH\x00\x12/\n\theartbeat\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.TimestampH\x00\x42\t\n\x07message\"N\n\tFeedBatch\x12\x19\n\x11previous_position\x18\x01 \x01(\x04\x12&\n\x06\x65vents\x18\x02 \x03(\x0b\x32\x16.heptalog.v1.FeedEvent\"\xd3\x01\n\tFeedEvent\x12\x10\n\x08position\x18\x01 \x01(\x04\x12\x0f\n\x07game_id\x18\x02 \x01(\t\x12\x10\n\x08sequence\x18\x03 \x01(\r\x12!\n\x05\x65vent\x18\x04 \x01(\x0b\x32\x12.heptalog.v1.Event\x12\'\n\x08standing\x18\x05 \x01(\x0b\x32\x15.heptalog.v1.Standing\x12&\n\x08outcomes\x18\x06 \x03(\x0b\x32\x14.heptalog.v1.Outcome\x12\r\n\x05words\x18\x07 \x03(\t\x12\x0e\n\x06unread\x18\x08 \x01(\t\"@\n\x07Outcome\x12\x0c\n\x04kind\x18\x01 \x01(\t\x12\'\n\x06\x66ields\x18\x02 \x01(\x0b\x32\x17.google.protobuf.Struct2\xd9\x02\n\nLogService\x12S\n\x0c\x41ppendEvents\x12 .heptalog.v1.AppendEventsRequest\x1a!.heptalog.v1.AppendEventsResponse\x12W\n\x0c\x41ppendStream\x12 .heptalog.v1.AppendStreamRequest\x1a!.heptalog.v1.AppendStreamResponse(\x01\x30\x01\x12O\n\nReadEvents\x12\x1e.heptalog.v1.ReadEventsRequest\x1a\x1f.heptalog.v1.ReadEventsResponse0\x01\x12L\n\tSubscribe\x12\x1d.heptalog.v1.SubscribeRequest\x1a\x1e.heptalog.v1.SubscribeResponse0\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'heptalog.v1.log_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_APPENDEVENTSREQUEST']._serialized_start=89
-  _globals['_APPENDEVENTSREQUEST']._serialized_end=273
-  _globals['_APPENDEVENTSRESPONSE']._serialized_start=275
-  _globals['_APPENDEVENTSRESPONSE']._serialized_end=371
-  _globals['_APPENDSTREAMREQUEST']._serialized_start=373
-  _globals['_APPENDSTREAMREQUEST']._serialized_end=440
-  _globals['_STREAMEDAPPEND']._serialized_start=442
-  _globals['_STREAMEDAPPEND']._serialized_end=532
-  _globals['_APPENDSTREAMRESPONSE']._serialized_start=534
-  _globals['_APPENDSTREAMRESPONSE']._serialized_end=602
-  _globals['_STREAMEDANSWER']._serialized_start=604
-  _globals['_STREAMEDANSWER']._serialized_end=729
-  _globals['_READEVENTSREQUEST']._serialized_start=732
-  _globals['_READEVENTSREQUEST']._serialized_end=963
-  _globals['_READEVENTSREQUEST_DIRECTION']._serialized_start=866
-  _globals['_READEVENTSREQUEST_DIRECTION']._serialized_end=953
-  _globals['_READEVENTSRESPONSE']._serialized_start=965
-  _globals['_READEVENTSRESPONSE']._serialized_end=1029
-  _globals['_RECORDEDEVENT']._serialized_start=1031
-  _globals['_RECORDEDEVENT']._serialized_end=1099
-  _globals['_LOGSERVICE']._serialized_start=1102
-  _globals['_LOGSERVICE']._serialized_end=1369
+  _globals['_APPENDEVENTSREQUEST']._serialized_start=181
+  _globals['_APPENDEVENTSREQUEST']._serialized_end=365
+  _globals['_APPENDEVENTSRESPONSE']._serialized_start=367
+  _globals['_APPENDEVENTSRESPONSE']._serialized_end=463
+  _globals['_APPENDSTREAMREQUEST']._serialized_start=465
+  _globals['_APPENDSTREAMREQUEST']._serialized_end=532
+  _globals['_STREAMEDAPPEND']._serialized_start=534
+  _globals['_STREAMEDAPPEND']._serialized_end=624
+  _globals['_APPENDSTREAMRESPONSE']._serialized_start=626
+  _globals['_APPENDSTREAMRESPONSE']._serialized_end=694
+  _globals['_STREAMEDANSWER']._serialized_start=696
+  _globals['_STREAMEDANSWER']._serialized_end=821
+  _globals['_READEVENTSREQUEST']._serialized_start=824
+  _globals['_READEVENTSREQUEST']._serialized_end=1055
+  _globals['_READEVENTSREQUEST_DIRECTION']._serialized_start=958
+  _globals['_READEVENTSREQUEST_DIRECTION']._serialized_end=1045
+  _globals['_READEVENTSRESPONSE']._serialized_start=1057
+  _globals['_READEVENTSRESPONSE']._serialized_end=1121
+  _globals['_RECORDEDEVENT']._serialized_start=1123
+  _globals['_RECORDEDEVENT']._serialized_end=1191
+  _globals['_SUBSCRIBEREQUEST']._serialized_start=1194
+  _globals['_SUBSCRIBEREQUEST']._serialized_end=1371
+  _globals['_SUBSCRIBERESPONSE']._serialized_start=1374
+  _globals['_SUBSCRIBERESPONSE']._serialized_end=1604
+  _globals['_FEEDBATCH']._serialized_start=1606
+  _globals['_FEEDBATCH']._serialized_end=1684
+  _globals['_FEEDEVENT']._serialized_start=1687
+  _globals['_FEEDEVENT']._serialized_end=1898
+  _globals['_OUTCOME']._serialized_start=1900
+  _globals['_OUTCOME']._serialized_end=1964
+  _globals['_LOGSERVICE']._serialized_start=1967
+  _globals['_LOGSERVICE']._serialized_end=2312
 # @@protoc_insertion_point(module_scope)

@@ -5,7 +5,10 @@ The log: events in, events out."""
 
 from collections import abc as _abc
 from google.protobuf import descriptor as _descriptor
+from google.protobuf import empty_pb2 as _empty_pb2
 from google.protobuf import message as _message
+from google.protobuf import struct_pb2 as _struct_pb2
+from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from heptalog.v1 import event_pb2 as _event_pb2
@@ -306,3 +309,206 @@ class RecordedEvent(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___RecordedEvent: _TypeAlias = RecordedEvent  # noqa: Y015
+
+@_typing.final
+class SubscribeRequest(_message.Message):
+    """SubscribeRequest says what is wanted, for whom, and from where on; every filter that is set must hold."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    GAME_ID_FIELD_NUMBER: _builtins.int
+    TOURNAMENT_FIELD_NUMBER: _builtins.int
+    RULESET_FIELD_NUMBER: _builtins.int
+    AFTER_POSITION_FIELD_NUMBER: _builtins.int
+    NOW_FIELD_NUMBER: _builtins.int
+    VIEWER_FIELD_NUMBER: _builtins.int
+    WITHHELD_FIELD_NUMBER: _builtins.int
+    game_id: _builtins.str
+    tournament: _builtins.str
+    ruleset: _builtins.str
+    """The key of the rules."""
+    after_position: _builtins.int
+    """After this position, the last one that was told; 0 is the beginning."""
+    now: _builtins.bool
+    """With what is recorded from now on."""
+    withheld: _builtins.bool
+    """Whether the end of a game releases nothing that the rules have not shown."""
+    @_builtins.property
+    def viewer(self) -> _games_pb2.Viewer:
+        """Absent is all that the caller may see. A seat goes with a game."""
+
+    def __init__(
+        self,
+        *,
+        game_id: _builtins.str = ...,
+        tournament: _builtins.str = ...,
+        ruleset: _builtins.str = ...,
+        after_position: _builtins.int = ...,
+        now: _builtins.bool = ...,
+        viewer: _games_pb2.Viewer | None = ...,
+        withheld: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["after_position", b"after_position", "now", b"now", "start", b"start", "viewer", b"viewer"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["after_position", b"after_position", "game_id", b"game_id", "now", b"now", "ruleset", b"ruleset", "start", b"start", "tournament", b"tournament", "viewer", b"viewer", "withheld", b"withheld"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType_start: _TypeAlias = _typing.Literal["after_position", "now"]  # noqa: Y015
+    _WhichOneofArgType_start: _TypeAlias = _typing.Literal["start", b"start"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_start) -> _WhichOneofReturnType_start | None: ...
+
+Global___SubscribeRequest: _TypeAlias = SubscribeRequest  # noqa: Y015
+
+@_typing.final
+class SubscribeResponse(_message.Message):
+    """SubscribeResponse is the next thing that is told."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    POSITION_FIELD_NUMBER: _builtins.int
+    BATCH_FIELD_NUMBER: _builtins.int
+    CAUGHT_UP_FIELD_NUMBER: _builtins.int
+    FELL_BEHIND_FIELD_NUMBER: _builtins.int
+    HEARTBEAT_FIELD_NUMBER: _builtins.int
+    position: _builtins.int
+    """With this, all that was asked for is told up to this position: whoever is cut off goes on after it."""
+    @_builtins.property
+    def batch(self) -> Global___FeedBatch: ...
+    @_builtins.property
+    def caught_up(self) -> _empty_pb2.Empty:
+        """All that is durable is told; what comes now is new."""
+
+    @_builtins.property
+    def fell_behind(self) -> _empty_pb2.Empty:
+        """So much has been recorded meanwhile that what comes now is old, until the next caught_up."""
+
+    @_builtins.property
+    def heartbeat(self) -> _timestamp_pb2.Timestamp:
+        """Nothing was told for a while; the time of the server."""
+
+    def __init__(
+        self,
+        *,
+        position: _builtins.int = ...,
+        batch: Global___FeedBatch | None = ...,
+        caught_up: _empty_pb2.Empty | None = ...,
+        fell_behind: _empty_pb2.Empty | None = ...,
+        heartbeat: _timestamp_pb2.Timestamp | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["batch", b"batch", "caught_up", b"caught_up", "fell_behind", b"fell_behind", "heartbeat", b"heartbeat", "message", b"message"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["batch", b"batch", "caught_up", b"caught_up", "fell_behind", b"fell_behind", "heartbeat", b"heartbeat", "message", b"message", "position", b"position"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType_message: _TypeAlias = _typing.Literal["batch", "caught_up", "fell_behind", "heartbeat"]  # noqa: Y015
+    _WhichOneofArgType_message: _TypeAlias = _typing.Literal["message", b"message"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_message) -> _WhichOneofReturnType_message | None: ...
+
+Global___SubscribeResponse: _TypeAlias = SubscribeResponse  # noqa: Y015
+
+@_typing.final
+class FeedBatch(_message.Message):
+    """FeedBatch is all that was asked for of a stretch of the log, in the order of positions."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PREVIOUS_POSITION_FIELD_NUMBER: _builtins.int
+    EVENTS_FIELD_NUMBER: _builtins.int
+    previous_position: _builtins.int
+    """Where the stretch begins, exclusive: the position of the message before, or what the feed began with. Where it is
+    another one, something is missing in between.
+    """
+    @_builtins.property
+    def events(self) -> _containers.RepeatedCompositeFieldContainer[Global___FeedEvent]: ...
+    def __init__(
+        self,
+        *,
+        previous_position: _builtins.int = ...,
+        events: _abc.Iterable[Global___FeedEvent] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["events", b"events", "previous_position", b"previous_position"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___FeedBatch: _TypeAlias = FeedBatch  # noqa: Y015
+
+@_typing.final
+class FeedEvent(_message.Message):
+    """FeedEvent is an event and what followed from it, for who knows no rules."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    POSITION_FIELD_NUMBER: _builtins.int
+    GAME_ID_FIELD_NUMBER: _builtins.int
+    SEQUENCE_FIELD_NUMBER: _builtins.int
+    EVENT_FIELD_NUMBER: _builtins.int
+    STANDING_FIELD_NUMBER: _builtins.int
+    OUTCOMES_FIELD_NUMBER: _builtins.int
+    WORDS_FIELD_NUMBER: _builtins.int
+    UNREAD_FIELD_NUMBER: _builtins.int
+    position: _builtins.int
+    game_id: _builtins.str
+    sequence: _builtins.int
+    unread: _builtins.str
+    """A code of errors, where this server cannot read the event or what came before it in its game; then it is not here,
+    and nor is what followed. ReadEvents gives it as it is.
+    """
+    @_builtins.property
+    def event(self) -> _event_pb2.Event:
+        """As the viewer may have it at this moment: hidden parts that it may not see are left out."""
+
+    @_builtins.property
+    def standing(self) -> _games_pb2.Standing:
+        """How the game stands after it."""
+
+    @_builtins.property
+    def outcomes(self) -> _containers.RepeatedCompositeFieldContainer[Global___Outcome]: ...
+    @_builtins.property
+    def words(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """In English: what happened, then what followed from it."""
+
+    def __init__(
+        self,
+        *,
+        position: _builtins.int = ...,
+        game_id: _builtins.str = ...,
+        sequence: _builtins.int = ...,
+        event: _event_pb2.Event | None = ...,
+        standing: _games_pb2.Standing | None = ...,
+        outcomes: _abc.Iterable[Global___Outcome] | None = ...,
+        words: _abc.Iterable[_builtins.str] | None = ...,
+        unread: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["event", b"event", "standing", b"standing"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["event", b"event", "game_id", b"game_id", "outcomes", b"outcomes", "position", b"position", "sequence", b"sequence", "standing", b"standing", "unread", b"unread", "words", b"words"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___FeedEvent: _TypeAlias = FeedEvent  # noqa: Y015
+
+@_typing.final
+class Outcome(_message.Message):
+    """Outcome is something that follows from an event by the rules: points, a trick, the end of a round."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    KIND_FIELD_NUMBER: _builtins.int
+    FIELDS_FIELD_NUMBER: _builtins.int
+    kind: _builtins.str
+    """Such as roundEnded."""
+    @_builtins.property
+    def fields(self) -> _struct_pb2.Struct: ...
+    def __init__(
+        self,
+        *,
+        kind: _builtins.str = ...,
+        fields: _struct_pb2.Struct | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["fields", b"fields"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["fields", b"fields", "kind", b"kind"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Outcome: _TypeAlias = Outcome  # noqa: Y015

@@ -50,6 +50,11 @@ class LogServiceStub(object):
                 request_serializer=heptalog_dot_v1_dot_log__pb2.ReadEventsRequest.SerializeToString,
                 response_deserializer=heptalog_dot_v1_dot_log__pb2.ReadEventsResponse.FromString,
                 _registered_method=True)
+        self.Subscribe = channel.unary_stream(
+                '/heptalog.v1.LogService/Subscribe',
+                request_serializer=heptalog_dot_v1_dot_log__pb2.SubscribeRequest.SerializeToString,
+                response_deserializer=heptalog_dot_v1_dot_log__pb2.SubscribeResponse.FromString,
+                _registered_method=True)
 
 
 class LogServiceServicer(object):
@@ -81,6 +86,15 @@ class LogServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def Subscribe(self, request, context):
+        """Subscribe streams what is recorded, as one viewer may have it, with what followed from it, from a position on; and
+        then goes on with what is being recorded, once it is durable, until the caller ends it. Whoever comes back with the
+        last position that was told misses nothing. Who reads slowly is waited for, and is told of it.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_LogServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -98,6 +112,11 @@ def add_LogServiceServicer_to_server(servicer, server):
                     servicer.ReadEvents,
                     request_deserializer=heptalog_dot_v1_dot_log__pb2.ReadEventsRequest.FromString,
                     response_serializer=heptalog_dot_v1_dot_log__pb2.ReadEventsResponse.SerializeToString,
+            ),
+            'Subscribe': grpc.unary_stream_rpc_method_handler(
+                    servicer.Subscribe,
+                    request_deserializer=heptalog_dot_v1_dot_log__pb2.SubscribeRequest.FromString,
+                    response_serializer=heptalog_dot_v1_dot_log__pb2.SubscribeResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -182,6 +201,33 @@ class LogService(object):
             '/heptalog.v1.LogService/ReadEvents',
             heptalog_dot_v1_dot_log__pb2.ReadEventsRequest.SerializeToString,
             heptalog_dot_v1_dot_log__pb2.ReadEventsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Subscribe(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_stream(
+            request,
+            target,
+            '/heptalog.v1.LogService/Subscribe',
+            heptalog_dot_v1_dot_log__pb2.SubscribeRequest.SerializeToString,
+            heptalog_dot_v1_dot_log__pb2.SubscribeResponse.FromString,
             options,
             channel_credentials,
             insecure,

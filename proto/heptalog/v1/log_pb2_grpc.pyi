@@ -44,6 +44,11 @@ class LogServiceStub:
     """
     ReadEvents: _grpc.UnaryStreamMultiCallable[_log_pb2.ReadEventsRequest, _log_pb2.ReadEventsResponse]
     """ReadEvents streams what is recorded, in batches, of one game or of all."""
+    Subscribe: _grpc.UnaryStreamMultiCallable[_log_pb2.SubscribeRequest, _log_pb2.SubscribeResponse]
+    """Subscribe streams what is recorded, as one viewer may have it, with what followed from it, from a position on; and
+    then goes on with what is being recorded, once it is durable, until the caller ends it. Whoever comes back with the
+    last position that was told misses nothing. Who reads slowly is waited for, and is told of it.
+    """
 
 @_typing.type_check_only
 class LogServiceAsyncStub(LogServiceStub):
@@ -61,6 +66,11 @@ class LogServiceAsyncStub(LogServiceStub):
     """
     ReadEvents: _aio.UnaryStreamMultiCallable[_log_pb2.ReadEventsRequest, _log_pb2.ReadEventsResponse]  # type: ignore[assignment]
     """ReadEvents streams what is recorded, in batches, of one game or of all."""
+    Subscribe: _aio.UnaryStreamMultiCallable[_log_pb2.SubscribeRequest, _log_pb2.SubscribeResponse]  # type: ignore[assignment]
+    """Subscribe streams what is recorded, as one viewer may have it, with what followed from it, from a position on; and
+    then goes on with what is being recorded, once it is durable, until the caller ends it. Whoever comes back with the
+    last position that was told misses nothing. Who reads slowly is waited for, and is told of it.
+    """
 
 class LogServiceServicer(metaclass=_abc_1.ABCMeta):
     """LogService records events and gives them back."""
@@ -93,5 +103,16 @@ class LogServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_abc.Iterator[_log_pb2.ReadEventsResponse], _abc.AsyncIterator[_log_pb2.ReadEventsResponse]]:
         """ReadEvents streams what is recorded, in batches, of one game or of all."""
+
+    @_abc_1.abstractmethod
+    def Subscribe(
+        self,
+        request: _log_pb2.SubscribeRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_abc.Iterator[_log_pb2.SubscribeResponse], _abc.AsyncIterator[_log_pb2.SubscribeResponse]]:
+        """Subscribe streams what is recorded, as one viewer may have it, with what followed from it, from a position on; and
+        then goes on with what is being recorded, once it is durable, until the caller ends it. Whoever comes back with the
+        last position that was told misses nothing. Who reads slowly is waited for, and is told of it.
+        """
 
 def add_LogServiceServicer_to_server(servicer: LogServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

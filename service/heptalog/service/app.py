@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from heptalog.replay.errors import HeptalogError, NotFound
 from heptalog.replay.evidence.notes import VerifierKey
 from heptalog.service.answering import Readers
-from heptalog.service.config import READER_THREADS, Settings, Surroundings
+from heptalog.service.commits import Commits
+from heptalog.service.config import FEEDER_THREADS, READER_THREADS, Settings, Surroundings
 from heptalog.service.evidence.checkpoints import Checkpoints
 from heptalog.service.evidence.keys import Keyring
 from heptalog.service.evidence.proving import Prover
@@ -41,11 +42,14 @@ class App:
         handler = Handler(store, live, self.surroundings)
         self.store = store
         self.positions = Positions(store, live)
-        self.tables = Tables(store, settings) if settings.queries_max else None
-        self.writer = Writer(store, live, handler, settings, None if self.tables is None else self.tables.committed)
+        self.commits = Commits()
+        self.tables = Tables(store, settings, self.commits) if settings.queries_max else None
+        self.writer = Writer(store, live, handler, settings, self.commits.committed)
         self.readers = Readers(READER_THREADS)
         # Signing reads much back and is done one at a time: who waits for it must not keep the others from reading.
         self.signing = Readers(1)
+        # Whoever catches up reads much, and must not keep the others from reading either.
+        self.feeders = Readers(FEEDER_THREADS)
         self.writer.start()
 
     @property
@@ -60,6 +64,7 @@ class App:
         self._sign_last()
         self.readers.close()
         self.signing.close()
+        self.feeders.close()
         self.store.close()
 
     def _close_tables(self) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import aclosing
 from types import MappingProxyType
 from typing import Final
 
@@ -15,28 +16,39 @@ from heptalog.service.positions import Positions
 from heptalog.service.recorded import next_response
 from heptalog.service.store import LogStore, Records
 from heptalog.service.strict import Decoder, as_bytes
+from heptalog.service.subscribing.messages import filter_of, start_of
+from heptalog.service.subscribing.subscriptions import Subscriptions
 from heptalog.service.wire import appended_message
 from heptalog.v1 import log_pb2, log_pb2_grpc
 
 _BACKWARDS: Final = log_pb2.ReadEventsRequest.DIRECTION_BACKWARDS
 # How this service reads its requests where that is not a message, and the methods that give bytes.
 DECODERS: Final[Mapping[str, Decoder]] = MappingProxyType({"AppendEvents": append_in, "AppendStream": as_bytes})
-WRITTEN: Final = frozenset({"AppendStream", "ReadEvents"})
+WRITTEN: Final = frozenset({"AppendStream", "ReadEvents", "Subscribe"})
 
 
 class LogServicer(log_pb2_grpc.LogServiceServicer):
     """Records events through the one writer, and reads them back from the store."""
 
-    def __init__(self, appender: Appender, store: LogStore, positions: Positions, readers: Readers) -> None:
+    def __init__(
+        self,
+        appender: Appender,
+        store: LogStore,
+        positions: Positions,
+        readers: Readers,
+        subscriptions: Subscriptions,
+    ) -> None:
         self._appender = appender
         self._append_streams = AppendStreams(appender)
         self._store = store
         self._positions = positions
         self._readers = readers
+        self._subscriptions = subscriptions
 
     def drain(self) -> None:
-        """Take no more on the streams of those who append, and answer what was taken."""
+        """Take no more on the streams of those who append, answer what was taken, and end every feed."""
         self._append_streams.drain()
+        self._subscriptions.drain()
 
     @answers
     async def AppendEvents(  # type: ignore[override]  # its request is read already
@@ -68,6 +80,14 @@ class LogServicer(log_pb2_grpc.LogServiceServicer):
             await asyncio.gather(reading, return_exceptions=True)
             # Nobody is reading any more, and letting go asks no disk.
             records.close()
+
+    @streams
+    async def Subscribe(  # type: ignore[override]  # each is a SubscribeResponse that is written already
+        self, request: log_pb2.SubscribeRequest, context: Context
+    ) -> AsyncGenerator[bytes, None]:
+        async with aclosing(self._subscriptions.feed(filter_of(request), start_of(request))) as messages:
+            async for message in messages:
+                yield message
 
     def _records(self, request: log_pb2.ReadEventsRequest) -> Records:
         """What to read. Raises NotFound for an unknown game, or a start past the place where the next event will be."""

@@ -5,8 +5,7 @@ from threading import Lock
 from typing import Final
 
 from heptalog.replay.errors import Conflict
-from heptalog.service.store import Batch, Head
-from heptalog.service.tables.messages import Record
+from heptalog.service.store import Batch, Head, Stored
 
 # A few seconds of the heaviest load; about 400 bytes each.
 RECORDS_MAX: Final = 50_000
@@ -18,12 +17,12 @@ class Recent:
     def __init__(self, records_max: int = RECORDS_MAX) -> None:
         self._records_max = records_max
         self._lock = Lock()
-        self._records: list[Record] = []
+        self._records: list[Stored] = []
 
     def add(self, batches: Sequence[Batch], answers: Sequence[Head | Conflict]) -> None:
         """Batches of a commit and what the store has answered to each."""
         records = [
-            Record(answer.position - last + number, batch.game_id, entry.event.sequence, entry.record)
+            Stored(answer.position - last + number, batch.game_id, entry.event.sequence, entry.record)
             for batch, answer in zip(batches, answers, strict=True)
             if isinstance(answer, Head)
             for last in (len(batch.entries) - 1,)
@@ -46,7 +45,7 @@ class Recent:
         with self._lock:
             self._records.clear()
 
-    def read(self, start: int, end: int) -> list[Record]:
+    def read(self, start: int, end: int) -> list[Stored]:
         """The records of these positions, both included; none where not all of them are here."""
         with self._lock:
             if not self._records or start < self._records[0].position or self._records[-1].position < end:

@@ -26,6 +26,7 @@ from heptalog.service.log import DECODERS, WRITTEN, LogServicer
 from heptalog.service.query import QueryServicer
 from heptalog.service.store.duck import DuckStore
 from heptalog.service.strict import Registrar
+from heptalog.service.subscribing.subscriptions import Subscriptions
 from heptalog.v1 import (
     admin_pb2,
     admin_pb2_grpc,
@@ -69,7 +70,7 @@ class Server:
             ],
             maximum_concurrent_rpcs=settings.calls_max,
         )
-        self._recording: LogServicer | None = None
+        self._draining: tuple[LogServicer | AuditServicer, ...] = ()
         self._tasks: list[asyncio.Task[None]] = []
         self.port = 0
 
@@ -80,7 +81,15 @@ class Server:
         strict = cast("grpc.aio.Server", Registrar(self._server))
         games = GamesServicer(*parts, self._app.surroundings.new_id)
         games_pb2_grpc.add_GamesServiceServicer_to_server(games, strict)
-        self._recording = log = LogServicer(*parts)
+        subscriptions = Subscriptions(
+            self._app.store,
+            self._app.positions,
+            self._app.commits,
+            self._app.feeders,
+            self._settings,
+            self._app.surroundings.clock,
+        )
+        log = LogServicer(*parts, subscriptions)
         log_registrar = cast("grpc.aio.Server", Registrar(self._server, DECODERS, WRITTEN))
         log_pb2_grpc.add_LogServiceServicer_to_server(log, log_registrar)
         admin = AdminServicer(self._app.store, self._app.tables, self._app.readers)
@@ -89,6 +98,7 @@ class Server:
         query_pb2_grpc.add_QueryServiceServicer_to_server(query, strict)
         audit = AuditServicer(self._app.store, self._app.prover, self._app.readers, self._app.signing)
         audit_pb2_grpc.add_AuditServiceServicer_to_server(audit, strict)
+        self._draining = (log, audit)
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
         reflection.enable_server_reflection((*_NAMES, health.SERVICE_NAME, reflection.SERVICE_NAME), self._server)
         try:
@@ -107,8 +117,8 @@ class Server:
         for task in self._tasks:
             task.cancel()
         await self._health.enter_graceful_shutdown()
-        if self._recording is not None:
-            self._recording.drain()
+        for servicer in self._draining:
+            servicer.drain()
         await self._server.stop(self._settings.grace_seconds)
         await asyncio.to_thread(self._app.close)
         await asyncio.gather(*self._tasks, return_exceptions=True)

@@ -22,23 +22,33 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from google.protobuf import empty_pb2 as google_dot_protobuf_dot_empty__pb2
+from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
+from heptalog.v1 import games_pb2 as heptalog_dot_v1_dot_games__pb2
+from heptalog.v1 import log_pb2 as heptalog_dot_v1_dot_log__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n heptalog/internal/v1/bytes.proto\x12\x14heptalog.internal.v1\"\xa4\x01\n\x13\x41ppendEventsRequest\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x1b\n\x11\x65xpected_sequence\x18\x02 \x01(\rH\x00\x12\x1a\n\x10\x65xpected_no_game\x18\x03 \x01(\x08H\x00\x12\x15\n\rexpected_hash\x18\x04 \x01(\x0c\x12\x0e\n\x06\x65vents\x18\x05 \x03(\x0c\x12\x10\n\x08imported\x18\x06 \x01(\x08\x42\n\n\x08\x65xpected\"L\n\x13\x41ppendStreamRequest\x12\x35\n\x07\x61ppends\x18\x01 \x03(\x0b\x32$.heptalog.internal.v1.StreamedAppend\"c\n\x0eStreamedAppend\x12\x16\n\x0e\x63orrelation_id\x18\x01 \x01(\x04\x12\x39\n\x06\x61ppend\x18\x02 \x01(\x0b\x32).heptalog.internal.v1.AppendEventsRequest\"I\n\x12ReadEventsResponse\x12\x33\n\x06\x65vents\x18\x01 \x03(\x0b\x32#.heptalog.internal.v1.RecordedEvent\"0\n\rRecordedEvent\x12\x10\n\x08position\x18\x01 \x01(\x04\x12\r\n\x05\x65vent\x18\x02 \x01(\x0c\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n heptalog/internal/v1/bytes.proto\x12\x14heptalog.internal.v1\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x17heptalog/v1/games.proto\x1a\x15heptalog/v1/log.proto\"\xa4\x01\n\x13\x41ppendEventsRequest\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x1b\n\x11\x65xpected_sequence\x18\x02 \x01(\rH\x00\x12\x1a\n\x10\x65xpected_no_game\x18\x03 \x01(\x08H\x00\x12\x15\n\rexpected_hash\x18\x04 \x01(\x0c\x12\x0e\n\x06\x65vents\x18\x05 \x03(\x0c\x12\x10\n\x08imported\x18\x06 \x01(\x08\x42\n\n\x08\x65xpected\"L\n\x13\x41ppendStreamRequest\x12\x35\n\x07\x61ppends\x18\x01 \x03(\x0b\x32$.heptalog.internal.v1.StreamedAppend\"c\n\x0eStreamedAppend\x12\x16\n\x0e\x63orrelation_id\x18\x01 \x01(\x04\x12\x39\n\x06\x61ppend\x18\x02 \x01(\x0b\x32).heptalog.internal.v1.AppendEventsRequest\"I\n\x12ReadEventsResponse\x12\x33\n\x06\x65vents\x18\x01 \x03(\x0b\x32#.heptalog.internal.v1.RecordedEvent\"0\n\rRecordedEvent\x12\x10\n\x08position\x18\x01 \x01(\x04\x12\r\n\x05\x65vent\x18\x02 \x01(\x0c\"\xef\x01\n\x11SubscribeResponse\x12\x10\n\x08position\x18\x01 \x01(\x04\x12\x30\n\x05\x62\x61tch\x18\x02 \x01(\x0b\x32\x1f.heptalog.internal.v1.FeedBatchH\x00\x12+\n\tcaught_up\x18\x03 \x01(\x0b\x32\x16.google.protobuf.EmptyH\x00\x12-\n\x0b\x66\x65ll_behind\x18\x04 \x01(\x0b\x32\x16.google.protobuf.EmptyH\x00\x12/\n\theartbeat\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.TimestampH\x00\x42\t\n\x07message\"W\n\tFeedBatch\x12\x19\n\x11previous_position\x18\x01 \x01(\x04\x12/\n\x06\x65vents\x18\x02 \x03(\x0b\x32\x1f.heptalog.internal.v1.FeedEvent\"\xbf\x01\n\tFeedEvent\x12\x10\n\x08position\x18\x01 \x01(\x04\x12\x0f\n\x07game_id\x18\x02 \x01(\t\x12\x10\n\x08sequence\x18\x03 \x01(\r\x12\r\n\x05\x65vent\x18\x04 \x01(\x0c\x12\'\n\x08standing\x18\x05 \x01(\x0b\x32\x15.heptalog.v1.Standing\x12&\n\x08outcomes\x18\x06 \x03(\x0b\x32\x14.heptalog.v1.Outcome\x12\r\n\x05words\x18\x07 \x03(\t\x12\x0e\n\x06unread\x18\x08 \x01(\tb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'heptalog.internal.v1.bytes_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_APPENDEVENTSREQUEST']._serialized_start=59
-  _globals['_APPENDEVENTSREQUEST']._serialized_end=223
-  _globals['_APPENDSTREAMREQUEST']._serialized_start=225
-  _globals['_APPENDSTREAMREQUEST']._serialized_end=301
-  _globals['_STREAMEDAPPEND']._serialized_start=303
-  _globals['_STREAMEDAPPEND']._serialized_end=402
-  _globals['_READEVENTSRESPONSE']._serialized_start=404
-  _globals['_READEVENTSRESPONSE']._serialized_end=477
-  _globals['_RECORDEDEVENT']._serialized_start=479
-  _globals['_RECORDEDEVENT']._serialized_end=527
+  _globals['_APPENDEVENTSREQUEST']._serialized_start=169
+  _globals['_APPENDEVENTSREQUEST']._serialized_end=333
+  _globals['_APPENDSTREAMREQUEST']._serialized_start=335
+  _globals['_APPENDSTREAMREQUEST']._serialized_end=411
+  _globals['_STREAMEDAPPEND']._serialized_start=413
+  _globals['_STREAMEDAPPEND']._serialized_end=512
+  _globals['_READEVENTSRESPONSE']._serialized_start=514
+  _globals['_READEVENTSRESPONSE']._serialized_end=587
+  _globals['_RECORDEDEVENT']._serialized_start=589
+  _globals['_RECORDEDEVENT']._serialized_end=637
+  _globals['_SUBSCRIBERESPONSE']._serialized_start=640
+  _globals['_SUBSCRIBERESPONSE']._serialized_end=879
+  _globals['_FEEDBATCH']._serialized_start=881
+  _globals['_FEEDBATCH']._serialized_end=968
+  _globals['_FEEDEVENT']._serialized_start=971
+  _globals['_FEEDEVENT']._serialized_end=1162
 # @@protoc_insertion_point(module_scope)

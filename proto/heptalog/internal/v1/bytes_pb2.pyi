@@ -9,8 +9,12 @@ test holds each of them against its twin, and clients in other languages use hep
 
 from collections import abc as _abc
 from google.protobuf import descriptor as _descriptor
+from google.protobuf import empty_pb2 as _empty_pb2
 from google.protobuf import message as _message
+from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from google.protobuf.internal import containers as _containers
+from heptalog.v1 import games_pb2 as _games_pb2
+from heptalog.v1 import log_pb2 as _log_pb2
 import builtins as _builtins
 import sys
 import typing as _typing
@@ -153,3 +157,112 @@ class RecordedEvent(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___RecordedEvent: _TypeAlias = RecordedEvent  # noqa: Y015
+
+@_typing.final
+class SubscribeResponse(_message.Message):
+    """SubscribeResponse is heptalog.v1.SubscribeResponse."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    POSITION_FIELD_NUMBER: _builtins.int
+    BATCH_FIELD_NUMBER: _builtins.int
+    CAUGHT_UP_FIELD_NUMBER: _builtins.int
+    FELL_BEHIND_FIELD_NUMBER: _builtins.int
+    HEARTBEAT_FIELD_NUMBER: _builtins.int
+    position: _builtins.int
+    @_builtins.property
+    def batch(self) -> Global___FeedBatch: ...
+    @_builtins.property
+    def caught_up(self) -> _empty_pb2.Empty: ...
+    @_builtins.property
+    def fell_behind(self) -> _empty_pb2.Empty: ...
+    @_builtins.property
+    def heartbeat(self) -> _timestamp_pb2.Timestamp: ...
+    def __init__(
+        self,
+        *,
+        position: _builtins.int = ...,
+        batch: Global___FeedBatch | None = ...,
+        caught_up: _empty_pb2.Empty | None = ...,
+        fell_behind: _empty_pb2.Empty | None = ...,
+        heartbeat: _timestamp_pb2.Timestamp | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["batch", b"batch", "caught_up", b"caught_up", "fell_behind", b"fell_behind", "heartbeat", b"heartbeat", "message", b"message"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["batch", b"batch", "caught_up", b"caught_up", "fell_behind", b"fell_behind", "heartbeat", b"heartbeat", "message", b"message", "position", b"position"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType_message: _TypeAlias = _typing.Literal["batch", "caught_up", "fell_behind", "heartbeat"]  # noqa: Y015
+    _WhichOneofArgType_message: _TypeAlias = _typing.Literal["message", b"message"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_message) -> _WhichOneofReturnType_message | None: ...
+
+Global___SubscribeResponse: _TypeAlias = SubscribeResponse  # noqa: Y015
+
+@_typing.final
+class FeedBatch(_message.Message):
+    """FeedBatch is heptalog.v1.FeedBatch."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PREVIOUS_POSITION_FIELD_NUMBER: _builtins.int
+    EVENTS_FIELD_NUMBER: _builtins.int
+    previous_position: _builtins.int
+    @_builtins.property
+    def events(self) -> _containers.RepeatedCompositeFieldContainer[Global___FeedEvent]: ...
+    def __init__(
+        self,
+        *,
+        previous_position: _builtins.int = ...,
+        events: _abc.Iterable[Global___FeedEvent] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["events", b"events", "previous_position", b"previous_position"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___FeedBatch: _TypeAlias = FeedBatch  # noqa: Y015
+
+@_typing.final
+class FeedEvent(_message.Message):
+    """FeedEvent is heptalog.v1.FeedEvent."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    POSITION_FIELD_NUMBER: _builtins.int
+    GAME_ID_FIELD_NUMBER: _builtins.int
+    SEQUENCE_FIELD_NUMBER: _builtins.int
+    EVENT_FIELD_NUMBER: _builtins.int
+    STANDING_FIELD_NUMBER: _builtins.int
+    OUTCOMES_FIELD_NUMBER: _builtins.int
+    WORDS_FIELD_NUMBER: _builtins.int
+    UNREAD_FIELD_NUMBER: _builtins.int
+    position: _builtins.int
+    game_id: _builtins.str
+    sequence: _builtins.int
+    event: _builtins.bytes
+    unread: _builtins.str
+    @_builtins.property
+    def standing(self) -> _games_pb2.Standing: ...
+    @_builtins.property
+    def outcomes(self) -> _containers.RepeatedCompositeFieldContainer[_log_pb2.Outcome]: ...
+    @_builtins.property
+    def words(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]: ...
+    def __init__(
+        self,
+        *,
+        position: _builtins.int = ...,
+        game_id: _builtins.str = ...,
+        sequence: _builtins.int = ...,
+        event: _builtins.bytes = ...,
+        standing: _games_pb2.Standing | None = ...,
+        outcomes: _abc.Iterable[_log_pb2.Outcome] | None = ...,
+        words: _abc.Iterable[_builtins.str] | None = ...,
+        unread: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["standing", b"standing"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["event", b"event", "game_id", b"game_id", "outcomes", b"outcomes", "position", b"position", "sequence", b"sequence", "standing", b"standing", "unread", b"unread", "words", b"words"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___FeedEvent: _TypeAlias = FeedEvent  # noqa: Y015

@@ -1,9 +1,9 @@
 """The client for asyncio: the same calls as the one for threads, awaited."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 
 import grpc
 from google.protobuf.message import Message
@@ -20,12 +20,16 @@ from heptalog.service.client import calls
 from heptalog.service.client.answers import AsyncQueryAnswer
 from heptalog.service.client.async_joined import AsyncJoinedAppends
 from heptalog.service.client.async_streams import AsyncAppendStream
-from heptalog.service.client.calls import Retries, StateView
+from heptalog.service.client.calls import Retries, StateView, Unread
+from heptalog.service.client.feeds import FeedPlace
 from heptalog.service.client.joint import AppendRequest
 from heptalog.service.client.line import Line, is_worth_retrying, may_go_on
 from heptalog.service.evidence.proofs import Proof
+from heptalog.service.examining import messages as examining
+from heptalog.service.examining.told import Alternative, Difference, Examined
 from heptalog.service.forms import formed
 from heptalog.service.store import Checkpoint, GameEntry, GameFilter, Head, Stored
+from heptalog.service.subscribing.told import FeedFilter, FeedMessage
 from heptalog.v1 import (
     admin_pb2,
     admin_pb2_grpc,
@@ -46,9 +50,9 @@ class AsyncClient:
     Every call raises what the service raised, as the same error.
 
     Calls are made again while the service is unavailable; that is safe, since every event has its id before it is
-    first sent. Only `bundle` and `rebuild_tables` are not. `timeout` is the deadline in seconds of one attempt, of
-    whatever does not come as a stream. `joins_appends` has appends that are under way at
-    the same time share a call, which costs a fraction of a call each; nobody is told anything else for it.
+    first sent. Only `bundle`, `verify` and `rebuild_tables` are not. `timeout` is the deadline in seconds of one
+    attempt, of whatever does not come as a stream. `joins_appends` has appends that are under way at the same time
+    share a call, which costs a fraction of a call each; nobody is told anything else for it.
     """
 
     def __init__(
@@ -72,6 +76,7 @@ class AsyncClient:
         self._append_stream = calls.append_stream_call(channel)
         self._joined = AsyncJoinedAppends(self._append_stream, self._appended, timeout) if joins_appends else None
         self._read = calls.read_call(channel)
+        self._subscribe = calls.subscribe_call(channel)
         self._audit = audit_pb2_grpc.AuditServiceStub(channel)
         self._history = query_pb2_grpc.QueryServiceStub(channel)
 
@@ -149,6 +154,34 @@ class AsyncClient:
             finally:
                 stream.cancel()
 
+    async def subscribe(
+        self, asked: FeedFilter | None = None, *, after: int | None = 0
+    ) -> AsyncGenerator[FeedMessage, None]:
+        """What was recorded and what is being recorded, with what followed from it, as one viewer, without end.
+
+        It begins after the position `after`, 0 being the beginning, and where that is None with what is recorded from
+        now on. Goes on by itself after a cut connection. Whoever keeps the `position` of the last message that was
+        dealt with goes on after it another time, and is told everything at least once. What comes with `unread` set
+        has a place and nothing else.
+        """
+        place = FeedPlace(asked or FeedFilter(), after)
+        pauses = self._retries.pauses()
+        while True:
+            stream = self._subscribe(place.request(), timeout=calls.READ_TIMEOUT_SECONDS)
+            try:
+                async for message in stream:
+                    if place.takes(message):
+                        yield message
+                    pauses = self._retries.pauses()
+            except grpc.aio.AioRpcError as error:
+                seconds = self._line.pause_after(error, pauses, is_worth_it=may_go_on(error))
+                await self._pause(seconds)
+            except asyncio.CancelledError:
+                self._line.check_cancelled()
+                raise
+            finally:
+                stream.cancel()
+
     async def game(self, game_id: str) -> GameEntry:
         """What a game is, and its head."""
         return wire.entry_of((await self._game(game_id)).game)
@@ -157,14 +190,20 @@ class AsyncClient:
         """How a game stands."""
         return wire.standing_of((await self._game(game_id)).standing)
 
-    async def games(self, wanted: GameFilter | None = None, *, page_size: int = 0) -> AsyncIterator[GameEntry]:
-        """Every game that fits, in the order of creation, page by page."""
+    async def games(
+        self, wanted: GameFilter | None = None, *, page_size: int = 0, unread: Unread | None = None
+    ) -> AsyncIterator[GameEntry]:
+        """Every game that fits, in the order of creation, page by page.
+
+        Where a game cannot be read, because its record is damaged, `unread` is called with its id and why, and the list
+        goes on; absent, that is raised as Corrupt.
+        """
         token = ""
         while True:
-            request = wire.list_request(wanted or GameFilter(), token, page_size)
+            request = wire.list_request(wanted or GameFilter(), token, page_size, with_unread=unread is not None)
             response = await self._call(self._games.ListGames, request)
-            for message in response.games:
-                yield wire.entry_of(message)
+            for entry in calls.games_of(response, unread):
+                yield entry
             token = response.next_page_token
             if not token:
                 return
@@ -230,6 +269,26 @@ class AsyncClient:
         """Bring a checkpoint back with the signatures of a witness; it is given with all that it has then."""
         request = formed(audit_pb2.AddCosignatureRequest, note=note)
         return wire.checkpoint_of((await self._call(self._audit.AddCosignature, request)).checkpoint)
+
+    async def verify(self, game_id: str) -> AsyncGenerator[Examined, None]:
+        """Have a game examined, and hear how far that is; the last is the report, of a bad game too.
+
+        Is not asked for again by itself.
+        """
+        stream = self._audit.VerifyGame(examining.verify_request(game_id), timeout=calls.READ_TIMEOUT_SECONDS)
+        with self._line.hearing(stream):
+            async for response in stream:
+                yield examining.examined_of(response)
+
+    async def diff(self, game_id: str, other_id: str, *, with_envelope: bool = False) -> Difference:
+        """Where two games part; ids, recording times and hashes count only `with_envelope`."""
+        request = examining.diff_request(game_id, other_id, with_envelope=with_envelope)
+        return examining.difference_of(await self._call(self._audit.DiffGames, request))
+
+    async def diff_options(self, game_id: str, options: Mapping[str, Any]) -> Alternative:
+        """What changes under other options, named as in a game file; those that are not named stay."""
+        request = examining.diff_options_request(game_id, options)
+        return examining.alternative_of(await self._call(self._audit.DiffGames, request))
 
     async def bundle(self, game_id: str, *, viewer: Viewer, is_withheld: bool = False) -> AsyncGenerator[bytes, None]:
         """The file that proves a game without a server, as one viewer may have it, in pieces.

@@ -3,17 +3,17 @@
 import random
 import secrets
 import time
-from collections.abc import Iterator, Sequence
-from typing import Any, Final, TypeVar
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from typing import Any, Final, TypeAlias, TypeVar
 
-from google.protobuf import json_format
 from google.protobuf.message import Message
 from msgspec import Struct
 from msgspec.structs import replace
 
 from heptalog.internal.v1 import bytes_pb2
 from heptalog.replay import codec
-from heptalog.replay.errors import Code, Malformed
+from heptalog.replay.errors import Code, HeptalogError, Malformed
 from heptalog.replay.events import Body, Event
 from heptalog.replay.fold import Standing
 from heptalog.replay.identity import uuid_of
@@ -23,10 +23,15 @@ from heptalog.service.appends import Append
 from heptalog.service.config import MESSAGE_SIZE_MAX
 from heptalog.service.forms import formed
 from heptalog.service.recorded import READ_EVENTS, records_in
-from heptalog.service.store import Stored
+from heptalog.service.status import unpacked
+from heptalog.service.store import GameEntry, Stored
+from heptalog.service.structs import plain_of
+from heptalog.service.subscribing import messages
 from heptalog.v1 import audit_pb2, games_pb2, log_pb2
 
 T = TypeVar("T", bound=Message)
+# Is told of a game that is there and cannot be read, and why.
+Unread: TypeAlias = Callable[[str, HeptalogError], object]
 
 TIMEOUT_SECONDS: Final = 10.0
 READ_TIMEOUT_SECONDS: Final = 600.0
@@ -148,6 +153,15 @@ def read_request(game_id: str, start: int | None, limit: int, *, is_backwards: b
     )
 
 
+def subscribe_call(channel: Any) -> Any:
+    """Subscribe of a channel of either kind, whose answers are messages of a feed."""
+    return channel.unary_stream(
+        f"/{_LOG}/Subscribe",
+        request_serializer=log_pb2.SubscribeRequest.SerializeToString,
+        response_deserializer=messages.read,
+    )
+
+
 def state_request(game_id: str, sequence: int | None, viewer: Viewer) -> games_pb2.GetStateRequest:
     """The request for a state, as one viewer may see it."""
     return formed(games_pb2.GetStateRequest, game_id=game_id, sequence=sequence, viewer=wire.viewer_message(viewer))
@@ -160,6 +174,18 @@ def legal_request(game_id: str, seat: int | None, page_token: str, page_size: in
     )
 
 
+def games_of(response: games_pb2.ListGamesResponse, unread: Unread | None) -> Iterator[GameEntry]:
+    """The games of a page; in the places of those that cannot be read, these are told."""
+    games = map(wire.entry_of, response.games)
+    given = 0
+    for message in response.unread:
+        yield from islice(games, message.games_before - given)
+        given = message.games_before
+        if unread is not None:
+            unread(message.game_id, unpacked(message.failure))
+    yield from games
+
+
 def checkpoints_request(after: int) -> audit_pb2.ListCheckpointsRequest:
     """The request for the checkpoints of a greater size."""
     return formed(audit_pb2.ListCheckpointsRequest, after_size=after)
@@ -167,20 +193,7 @@ def checkpoints_request(after: int) -> audit_pb2.ListCheckpointsRequest:
 
 def state_of(response: games_pb2.GetStateResponse) -> StateView:
     """A state as one viewer sees it."""
-    return StateView(wire.standing_of(response.standing), _whole(json_format.MessageToDict(response.view)))
-
-
-def _whole(value: Any) -> Any:
-    """A view with its numbers whole, as the rules have them, and its names in order: in protobuf neither is kept."""
-    match value:
-        case dict():
-            return {name: _whole(value[name]) for name in sorted(value)}
-        case list():
-            return [_whole(item) for item in value]
-        case float():
-            return int(value)
-        case _:
-            return value
+    return StateView(wire.standing_of(response.standing), plain_of(response.view))
 
 
 def moves_of(response: games_pb2.ListLegalMovesResponse) -> list[Body]:

@@ -1,9 +1,9 @@
 """The client for threads. One client may be shared by many."""
 
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 
 import grpc
 from google.protobuf.message import Message
@@ -18,14 +18,18 @@ from heptalog.service.backup.messages import backup_request, part_of
 from heptalog.service.backup.parts import Have, Part, after
 from heptalog.service.client import calls
 from heptalog.service.client.answers import QueryAnswer
-from heptalog.service.client.calls import Retries, StateView
+from heptalog.service.client.calls import Retries, StateView, Unread
+from heptalog.service.client.feeds import FeedPlace
 from heptalog.service.client.joined import JoinedAppends
 from heptalog.service.client.joint import AppendRequest
 from heptalog.service.client.line import Line, is_worth_retrying, may_go_on
 from heptalog.service.client.streams import AppendStream
 from heptalog.service.evidence.proofs import Proof
+from heptalog.service.examining import messages as examining
+from heptalog.service.examining.told import Alternative, Difference, Examined
 from heptalog.service.forms import formed
 from heptalog.service.store import Checkpoint, GameEntry, GameFilter, Head, Stored
+from heptalog.service.subscribing.told import FeedFilter, FeedMessage
 from heptalog.v1 import (
     admin_pb2,
     admin_pb2_grpc,
@@ -44,9 +48,9 @@ class Client:
     """A connection to a service at `host:port`. Every call raises what the service raised, as the same error.
 
     Calls are made again while the service is unavailable; that is safe, since every event has its id before it is
-    first sent. Only `bundle` and `rebuild_tables` are not. `timeout` is the deadline in seconds of one attempt, of
-    whatever does not come as a stream. `joins_appends` has appends that are under way at
-    the same time share a call, which costs a fraction of a call each; nobody is told anything else for it.
+    first sent. Only `bundle`, `verify` and `rebuild_tables` are not. `timeout` is the deadline in seconds of one
+    attempt, of whatever does not come as a stream. `joins_appends` has appends that are under way at the same time
+    share a call, which costs a fraction of a call each; nobody is told anything else for it.
     """
 
     def __init__(
@@ -70,6 +74,7 @@ class Client:
         self._append_stream = calls.append_stream_call(channel)
         self._joined = JoinedAppends(self._append_stream, self._appended, timeout) if joins_appends else None
         self._read = calls.read_call(channel)
+        self._subscribe = calls.subscribe_call(channel)
         self._audit = audit_pb2_grpc.AuditServiceStub(channel)
         self._history = query_pb2_grpc.QueryServiceStub(channel)
 
@@ -143,6 +148,31 @@ class Client:
             finally:
                 stream.cancel()
 
+    def subscribe(
+        self, asked: FeedFilter | None = None, *, after: int | None = 0
+    ) -> Generator[FeedMessage, None, None]:
+        """What was recorded and what is being recorded, with what followed from it, as one viewer, without end.
+
+        It begins after the position `after`, 0 being the beginning, and where that is None with what is recorded from
+        now on. Goes on by itself after a cut connection. Whoever keeps the `position` of the last message that was
+        dealt with goes on after it another time, and is told everything at least once. What comes with `unread` set
+        has a place and nothing else.
+        """
+        place = FeedPlace(asked or FeedFilter(), after)
+        pauses = self._retries.pauses()
+        while True:
+            stream = self._subscribe(place.request(), timeout=calls.READ_TIMEOUT_SECONDS)
+            try:
+                for message in stream:
+                    if place.takes(message):
+                        yield message
+                    pauses = self._retries.pauses()
+            except grpc.RpcError as error:
+                seconds = self._line.pause_after(error, pauses, is_worth_it=may_go_on(error))
+                self._pause(seconds)
+            finally:
+                stream.cancel()
+
     def game(self, game_id: str) -> GameEntry:
         """What a game is, and its head."""
         return wire.entry_of(self._game(game_id).game)
@@ -151,13 +181,19 @@ class Client:
         """How a game stands."""
         return wire.standing_of(self._game(game_id).standing)
 
-    def games(self, wanted: GameFilter | None = None, *, page_size: int = 0) -> Iterator[GameEntry]:
-        """Every game that fits, in the order of creation, page by page."""
+    def games(
+        self, wanted: GameFilter | None = None, *, page_size: int = 0, unread: Unread | None = None
+    ) -> Iterator[GameEntry]:
+        """Every game that fits, in the order of creation, page by page.
+
+        Where a game cannot be read, because its record is damaged, `unread` is called with its id and why, and the list
+        goes on; absent, that is raised as Corrupt.
+        """
         token = ""
         while True:
-            request = wire.list_request(wanted or GameFilter(), token, page_size)
+            request = wire.list_request(wanted or GameFilter(), token, page_size, with_unread=unread is not None)
             response = self._call(self._games.ListGames, request)
-            yield from map(wire.entry_of, response.games)
+            yield from calls.games_of(response, unread)
             token = response.next_page_token
             if not token:
                 return
@@ -219,6 +255,26 @@ class Client:
         """Bring a checkpoint back with the signatures of a witness; it is given with all that it has then."""
         request = formed(audit_pb2.AddCosignatureRequest, note=note)
         return wire.checkpoint_of(self._call(self._audit.AddCosignature, request).checkpoint)
+
+    def verify(self, game_id: str) -> Generator[Examined, None, None]:
+        """Have a game examined, and hear how far that is; the last is the report, of a bad game too.
+
+        Is not asked for again by itself.
+        """
+        stream = self._audit.VerifyGame(examining.verify_request(game_id), timeout=calls.READ_TIMEOUT_SECONDS)
+        with self._line.hearing(stream):
+            for response in stream:
+                yield examining.examined_of(response)
+
+    def diff(self, game_id: str, other_id: str, *, with_envelope: bool = False) -> Difference:
+        """Where two games part; ids, recording times and hashes count only `with_envelope`."""
+        request = examining.diff_request(game_id, other_id, with_envelope=with_envelope)
+        return examining.difference_of(self._call(self._audit.DiffGames, request))
+
+    def diff_options(self, game_id: str, options: Mapping[str, Any]) -> Alternative:
+        """What changes under other options, named as in a game file; those that are not named stay."""
+        request = examining.diff_options_request(game_id, options)
+        return examining.alternative_of(self._call(self._audit.DiffGames, request))
 
     def bundle(self, game_id: str, *, viewer: Viewer, is_withheld: bool = False) -> Generator[bytes, None, None]:
         """The file that proves a game without a server, as one viewer may have it, in pieces.

@@ -15,6 +15,7 @@ from threading import Lock, Thread
 from typing import Any, Final, TypeAlias, TypeVar
 
 from heptalog.replay.errors import Code, HeptalogError, Unavailable
+from heptalog.service.recent import Recent
 from heptalog.service.store import LogStore, Stored
 from heptalog.service.tables.messages import (
     Answer,
@@ -32,7 +33,6 @@ from heptalog.service.tables.messages import (
     Wire,
     failed,
 )
-from heptalog.service.tables.recent import Recent
 
 # One piece: as many records, and about as many bytes.
 _RECORDS_AT_ONCE: Final = 1000
@@ -144,7 +144,7 @@ class Feed:
             case ReadAll(start=start, limit=limit):
                 head = self._store.position()
                 if recent := self._recent.read(start, min(start + limit - 1, head) if limit else head):
-                    return _in_pieces((record for record in recent), Records, "record")
+                    return _in_pieces(_records(stored for stored in recent), Records, "record")
                 return _in_pieces(_records(self._store.read_all(start=start, limit=limit)), Records, "record")
             case ReadGames(game_ids=game_ids):
                 return _in_pieces(_records(self._store.read_games(game_ids)), Records, "record")

@@ -3,24 +3,24 @@
 import logging
 import shutil
 import tempfile
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator
 from contextlib import suppress
 from pathlib import Path
 from threading import Lock
 from typing import Final
 
 from heptalog.analytics.asking import Workers
-from heptalog.replay.errors import Code, Conflict, HeptalogError, Malformed, Unavailable
+from heptalog.replay.errors import Code, HeptalogError, Malformed, Unavailable
 from heptalog.service.answering import Readers
 from heptalog.service.asked import Rebuilding
+from heptalog.service.commits import Commits
 from heptalog.service.config import Settings
-from heptalog.service.store import Batch, Head, LogStore
+from heptalog.service.store import LogStore
 from heptalog.service.tables.feed import Feed
 from heptalog.service.tables.keeper import Keeper
 from heptalog.service.tables.messages import Built
 from heptalog.service.tables.process import Gone, Process
 from heptalog.service.tables.questions import Questions
-from heptalog.service.tables.recent import Recent
 from heptalog.service.tables.room import check_room
 from heptalog.service.tables.rounds import Rounds
 from heptalog.service.tables.serving import Place
@@ -40,7 +40,7 @@ def check_kept(tables: "Tables | None") -> "Tables":
 class Tables:
     """Kept from the start on where the log is in a file; else from the first question on, in a temporary folder."""
 
-    def __init__(self, store: LogStore, settings: Settings) -> None:
+    def __init__(self, store: LogStore, settings: Settings, commits: Commits) -> None:
         self._settings = settings
         self._store = store
         # Whoever reads the files beside it may have another working directory.
@@ -48,8 +48,7 @@ class Tables:
         self._temporary: Path | None = None
         self._feed: Feed | None = None
         self._gate = Lock()
-        self._recent = Recent()
-        self._is_deaf = False
+        self._recent = commits.recent
         self._is_begun = False
         self._is_rebuilding = False
         self._building: Process | None = None
@@ -58,6 +57,7 @@ class Tables:
         self._keeper = Keeper(lambda: self._process("following"), self._check_room, rounds=rounds)
         self._workers = Workers(niceness=settings.query_niceness)
         self._questions = Questions(store, self._keeper, self._workers, settings)
+        commits.listen(self._tell)
         if self._database is not None:
             self.begin()
 
@@ -67,23 +67,10 @@ class Tables:
         self.begin()
         return self._questions
 
-    def committed(self, batches: Sequence[Batch], answers: Sequence[Head | Conflict]) -> None:
-        """Hear of a commit, once those who asked for it are answered. Done at once, in the writer's thread.
-
-        It never raises: whatever goes wrong here, recording goes on, and who follows reads it from the store.
-        """
-        if not self._is_begun:
-            return
-        try:
-            try:
-                self._recent.add(batches, answers)
-            finally:
-                self._keeper.tell()
-        except Exception:  # noqa: BLE001  # our own bug, told of once
-            self._recent.clear()
-            if not self._is_deaf:
-                self._is_deaf = True
-                _log.exception("what was recorded last is not remembered")
+    def _tell(self) -> None:
+        """Hear of a commit, in the writer's thread."""
+        if self._is_begun:
+            self._keeper.tell()
 
     def begin(self) -> None:
         """Begin to follow the log; a second time does nothing."""
