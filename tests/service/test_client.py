@@ -31,6 +31,7 @@ ASKING: dict[str, Ask] = {
     "resume": lambda client: client.resume("game"),
     "append": lambda client: client.append(Append("game", 0, (remark("a"),))),
     "read": lambda client: client.read(),
+    "subscribe": lambda client: client.subscribe(),
     "game": lambda client: client.game("game"),
     "standing": lambda client: client.standing("game"),
     "games": lambda client: client.games(),
@@ -41,6 +42,9 @@ ASKING: dict[str, Ask] = {
     "inclusion_proof": lambda client: client.inclusion_proof(1),
     "consistency_proof": lambda client: client.consistency_proof(1),
     "cosign": lambda client: client.cosign("note"),
+    "verify": lambda client: client.verify("game"),
+    "diff": lambda client: client.diff("game", "other"),
+    "diff_options": lambda client: client.diff_options("game", {}),
     "bundle": lambda client: client.bundle("game", viewer=ARBITER),
     "backup": lambda client: client.backup(Have()),
     "list_views": lambda client: client.list_views(),
@@ -235,6 +239,10 @@ NOTHING: Any = None
         ("after_size", lambda client: next(client.checkpoints(after=-1))),
         ("position", lambda client: client.inclusion_proof(-1)),
         ("game_id", lambda client: client.game(NUMBER)),
+        ("game_id", lambda client: list(client.verify(NUMBER))),
+        ("other_game_id", lambda client: client.diff("game", NUMBER)),
+        ("envelope", lambda client: client.diff("game", "other", with_envelope=TEXT)),
+        ("game_id", lambda client: client.diff_options(NUMBER, {})),
     ],
 )
 def test_a_value_that_does_not_fit_is_named_by_its_path(service: Service, field: str, ask: Ask) -> None:

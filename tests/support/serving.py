@@ -195,6 +195,9 @@ class TriedStore:
     def games(self, wanted: GameFilter, *, after: int = 0, limit: int = 100) -> list[NumberedGame]:
         return self.inner.games(wanted, after=after, limit=limit)
 
+    def game_names(self, wanted: GameFilter, *, after: int = 0, limit: int = 100) -> list[tuple[int, str]]:
+        return self.inner.game_names(wanted, after=after, limit=limit)
+
     def endings(self, game_id: str) -> Reading[Ending]:
         return self.inner.endings(game_id)
 

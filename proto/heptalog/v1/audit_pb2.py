@@ -22,42 +22,72 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from google.protobuf import struct_pb2 as google_dot_protobuf_dot_struct__pb2
 from heptalog.v1 import games_pb2 as heptalog_dot_v1_dot_games__pb2
+from heptalog.v1 import log_pb2 as heptalog_dot_v1_dot_log__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x17heptalog/v1/audit.proto\x12\x0bheptalog.v1\x1a\x17heptalog/v1/games.proto\"(\n\nCheckpoint\x12\x0c\n\x04size\x18\x01 \x01(\x04\x12\x0c\n\x04note\x18\x02 \x01(\t\"A\n\x14GetCheckpointRequest\x12\r\n\x05\x66resh\x18\x01 \x01(\x08\x12\x11\n\x04size\x18\x02 \x01(\x04H\x00\x88\x01\x01\x42\x07\n\x05_size\"D\n\x15GetCheckpointResponse\x12+\n\ncheckpoint\x18\x01 \x01(\x0b\x32\x17.heptalog.v1.Checkpoint\",\n\x16ListCheckpointsRequest\x12\x12\n\nafter_size\x18\x01 \x01(\x04\"G\n\x17ListCheckpointsResponse\x12,\n\x0b\x63heckpoints\x18\x01 \x03(\x0b\x32\x17.heptalog.v1.Checkpoint\":\n\x18GetInclusionProofRequest\x12\x10\n\x08position\x18\x01 \x01(\x04\x12\x0c\n\x04size\x18\x02 \x01(\x04\"f\n\x19GetInclusionProofResponse\x12\x0c\n\x04size\x18\x01 \x01(\x04\x12\x0e\n\x06hashes\x18\x02 \x03(\x0c\x12+\n\ncheckpoint\x18\x03 \x01(\x0b\x32\x17.heptalog.v1.Checkpoint\"E\n\x1aGetConsistencyProofRequest\x12\x12\n\nfirst_size\x18\x01 \x01(\x04\x12\x13\n\x0bsecond_size\x18\x02 \x01(\x04\"o\n\x1bGetConsistencyProofResponse\x12\x13\n\x0bsecond_size\x18\x01 \x01(\x04\x12\x0e\n\x06hashes\x18\x02 \x03(\x0c\x12+\n\ncheckpoint\x18\x03 \x01(\x0b\x32\x17.heptalog.v1.Checkpoint\"%\n\x15\x41\x64\x64\x43osignatureRequest\x12\x0c\n\x04note\x18\x01 \x01(\t\"E\n\x16\x41\x64\x64\x43osignatureResponse\x12+\n\ncheckpoint\x18\x01 \x01(\x0b\x32\x17.heptalog.v1.Checkpoint\"]\n\x13\x45xportBundleRequest\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12#\n\x06viewer\x18\x02 \x01(\x0b\x32\x13.heptalog.v1.Viewer\x12\x10\n\x08withheld\x18\x03 \x01(\x08\"$\n\x14\x45xportBundleResponse\x12\x0c\n\x04\x64\x61ta\x18\x01 \x01(\x0c\x32\xc6\x04\n\x0c\x41uditService\x12V\n\rGetCheckpoint\x12!.heptalog.v1.GetCheckpointRequest\x1a\".heptalog.v1.GetCheckpointResponse\x12^\n\x0fListCheckpoints\x12#.heptalog.v1.ListCheckpointsRequest\x1a$.heptalog.v1.ListCheckpointsResponse0\x01\x12\x62\n\x11GetInclusionProof\x12%.heptalog.v1.GetInclusionProofRequest\x1a&.heptalog.v1.GetInclusionProofResponse\x12h\n\x13GetConsistencyProof\x12\'.heptalog.v1.GetConsistencyProofRequest\x1a(.heptalog.v1.GetConsistencyProofResponse\x12Y\n\x0e\x41\x64\x64\x43osignature\x12\".heptalog.v1.AddCosignatureRequest\x1a#.heptalog.v1.AddCosignatureResponse\x12U\n\x0c\x45xportBundle\x12 .heptalog.v1.ExportBundleRequest\x1a!.heptalog.v1.ExportBundleResponse0\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x17heptalog/v1/audit.proto\x12\x0bheptalog.v1\x1a\x1cgoogle/protobuf/struct.proto\x1a\x17heptalog/v1/games.proto\x1a\x15heptalog/v1/log.proto\"(\n\nCheckpoint\x12\x0c\n\x04size\x18\x01 \x01(\x04\x12\x0c\n\x04note\x18\x02 \x01(\t\"A\n\x14GetCheckpointRequest\x12\r\n\x05\x66resh\x18\x01 \x01(\x08\x12\x11\n\x04size\x18\x02 \x01(\x04H\x00\x88\x01\x01\x42\x07\n\x05_size\"D\n\x15GetCheckpointResponse\x12+\n\ncheckpoint\x18\x01 \x01(\x0b\x32\x17.heptalog.v1.Checkpoint\",\n\x16ListCheckpointsRequest\x12\x12\n\nafter_size\x18\x01 \x01(\x04\"G\n\x17ListCheckpointsResponse\x12,\n\x0b\x63heckpoints\x18\x01 \x03(\x0b\x32\x17.heptalog.v1.Checkpoint\":\n\x18GetInclusionProofRequest\x12\x10\n\x08position\x18\x01 \x01(\x04\x12\x0c\n\x04size\x18\x02 \x01(\x04\"f\n\x19GetInclusionProofResponse\x12\x0c\n\x04size\x18\x01 \x01(\x04\x12\x0e\n\x06hashes\x18\x02 \x03(\x0c\x12+\n\ncheckpoint\x18\x03 \x01(\x0b\x32\x17.heptalog.v1.Checkpoint\"E\n\x1aGetConsistencyProofRequest\x12\x12\n\nfirst_size\x18\x01 \x01(\x04\x12\x13\n\x0bsecond_size\x18\x02 \x01(\x04\"o\n\x1bGetConsistencyProofResponse\x12\x13\n\x0bsecond_size\x18\x01 \x01(\x04\x12\x0e\n\x06hashes\x18\x02 \x03(\x0c\x12+\n\ncheckpoint\x18\x03 \x01(\x0b\x32\x17.heptalog.v1.Checkpoint\"%\n\x15\x41\x64\x64\x43osignatureRequest\x12\x0c\n\x04note\x18\x01 \x01(\t\"E\n\x16\x41\x64\x64\x43osignatureResponse\x12+\n\ncheckpoint\x18\x01 \x01(\x0b\x32\x17.heptalog.v1.Checkpoint\"]\n\x13\x45xportBundleRequest\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12#\n\x06viewer\x18\x02 \x01(\x0b\x32\x13.heptalog.v1.Viewer\x12\x10\n\x08withheld\x18\x03 \x01(\x08\"$\n\x14\x45xportBundleResponse\x12\x0c\n\x04\x64\x61ta\x18\x01 \x01(\x0c\"$\n\x11VerifyGameRequest\x12\x0f\n\x07game_id\x18\x01 \x01(\t\"\x85\x01\n\x12VerifyGameResponse\x12\x33\n\x08progress\x18\x01 \x01(\x0b\x32\x1f.heptalog.v1.VerifyGameProgressH\x00\x12/\n\x06report\x18\x02 \x01(\x0b\x32\x1d.heptalog.v1.VerifyGameReportH\x00\x42\t\n\x07message\"0\n\x12VerifyGameProgress\x12\x0e\n\x06\x65vents\x18\x01 \x01(\r\x12\n\n\x02of\x18\x02 \x01(\r\"~\n\x10VerifyGameReport\x12\n\n\x02ok\x18\x01 \x01(\x08\x12\x0e\n\x06\x65vents\x18\x02 \x01(\r\x12\'\n\x08standing\x18\x03 \x01(\x0b\x32\x15.heptalog.v1.Standing\x12%\n\x07\x66inding\x18\x04 \x01(\x0b\x32\x14.heptalog.v1.Finding\"Z\n\x07\x46inding\x12\x0c\n\x04\x63ode\x18\x01 \x01(\t\x12\x0c\n\x04rule\x18\x02 \x01(\t\x12\x15\n\x08sequence\x18\x03 \x01(\rH\x00\x88\x01\x01\x12\x0f\n\x07message\x18\x04 \x01(\tB\x0b\n\t_sequence\"\x85\x01\n\x10\x44iffGamesRequest\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x17\n\rother_game_id\x18\x02 \x01(\tH\x00\x12*\n\x07options\x18\x03 \x01(\x0b\x32\x17.google.protobuf.StructH\x00\x12\x10\n\x08\x65nvelope\x18\x04 \x01(\x08\x42\t\n\x07\x61gainst\"|\n\x11\x44iffGamesResponse\x12-\n\ndifference\x18\x01 \x01(\x0b\x32\x17.heptalog.v1.DifferenceH\x00\x12/\n\x0b\x61lternative\x18\x02 \x01(\x0b\x32\x18.heptalog.v1.AlternativeH\x00\x42\x07\n\x05\x66ound\"\xe5\x01\n\nDifference\x12\'\n\x04left\x18\x01 \x01(\x0b\x32\x19.heptalog.v1.ComparedGame\x12(\n\x05right\x18\x02 \x01(\x0b\x32\x19.heptalog.v1.ComparedGame\x12\x0c\n\x04same\x18\x03 \x01(\x08\x12#\n\x05\x65vent\x18\x04 \x01(\x0b\x32\x14.heptalog.v1.Parting\x12#\n\x05state\x18\x05 \x01(\x0b\x32\x14.heptalog.v1.Parting\x12,\n\x06result\x18\x06 \x03(\x0b\x32\x1c.heptalog.v1.FieldDifference\"r\n\x0c\x43omparedGame\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x0e\n\x06\x65vents\x18\x02 \x01(\r\x12\x11\n\x04over\x18\x03 \x01(\x08H\x00\x88\x01\x01\x12%\n\x07\x66inding\x18\x04 \x01(\x0b\x32\x14.heptalog.v1.FindingB\x07\n\x05_over\"I\n\x07Parting\x12\x10\n\x08sequence\x18\x01 \x01(\r\x12,\n\x06\x66ields\x18\x02 \x03(\x0b\x32\x1c.heptalog.v1.FieldDifference\"m\n\x0f\x46ieldDifference\x12\r\n\x05\x66ield\x18\x01 \x01(\t\x12$\n\x04left\x18\x02 \x01(\x0b\x32\x16.google.protobuf.Value\x12%\n\x05right\x18\x03 \x01(\x0b\x32\x16.google.protobuf.Value\"\xc3\x02\n\x0b\x41lternative\x12\'\n\x04game\x18\x01 \x01(\x0b\x32\x19.heptalog.v1.ComparedGame\x12-\n\x0cleft_options\x18\x02 \x01(\x0b\x32\x17.google.protobuf.Struct\x12.\n\rright_options\x18\x03 \x01(\x0b\x32\x17.google.protobuf.Struct\x12\x0c\n\x04same\x18\x04 \x01(\x08\x12,\n\x07outcome\x18\x05 \x01(\x0b\x32\x1b.heptalog.v1.OutcomeParting\x12%\n\x07illegal\x18\x06 \x01(\x0b\x32\x14.heptalog.v1.Finding\x12#\n\x04left\x18\x07 \x01(\x0b\x32\x15.heptalog.v1.Standing\x12$\n\x05right\x18\x08 \x01(\x0b\x32\x15.heptalog.v1.Standing\"s\n\x0eOutcomeParting\x12\x10\n\x08sequence\x18\x01 \x01(\r\x12&\n\x04left\x18\x02 \x01(\x0b\x32\x18.heptalog.v1.Consequence\x12\'\n\x05right\x18\x03 \x01(\x0b\x32\x18.heptalog.v1.Consequence\"^\n\x0b\x43onsequence\x12&\n\x08outcomes\x18\x01 \x03(\x0b\x32\x14.heptalog.v1.Outcome\x12\'\n\x08standing\x18\x02 \x01(\x0b\x32\x15.heptalog.v1.Standing2\xe3\x05\n\x0c\x41uditService\x12O\n\nVerifyGame\x12\x1e.heptalog.v1.VerifyGameRequest\x1a\x1f.heptalog.v1.VerifyGameResponse0\x01\x12J\n\tDiffGames\x12\x1d.heptalog.v1.DiffGamesRequest\x1a\x1e.heptalog.v1.DiffGamesResponse\x12V\n\rGetCheckpoint\x12!.heptalog.v1.GetCheckpointRequest\x1a\".heptalog.v1.GetCheckpointResponse\x12^\n\x0fListCheckpoints\x12#.heptalog.v1.ListCheckpointsRequest\x1a$.heptalog.v1.ListCheckpointsResponse0\x01\x12\x62\n\x11GetInclusionProof\x12%.heptalog.v1.GetInclusionProofRequest\x1a&.heptalog.v1.GetInclusionProofResponse\x12h\n\x13GetConsistencyProof\x12\'.heptalog.v1.GetConsistencyProofRequest\x1a(.heptalog.v1.GetConsistencyProofResponse\x12Y\n\x0e\x41\x64\x64\x43osignature\x12\".heptalog.v1.AddCosignatureRequest\x1a#.heptalog.v1.AddCosignatureResponse\x12U\n\x0c\x45xportBundle\x12 .heptalog.v1.ExportBundleRequest\x1a!.heptalog.v1.ExportBundleResponse0\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'heptalog.v1.audit_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_CHECKPOINT']._serialized_start=65
-  _globals['_CHECKPOINT']._serialized_end=105
-  _globals['_GETCHECKPOINTREQUEST']._serialized_start=107
-  _globals['_GETCHECKPOINTREQUEST']._serialized_end=172
-  _globals['_GETCHECKPOINTRESPONSE']._serialized_start=174
-  _globals['_GETCHECKPOINTRESPONSE']._serialized_end=242
-  _globals['_LISTCHECKPOINTSREQUEST']._serialized_start=244
-  _globals['_LISTCHECKPOINTSREQUEST']._serialized_end=288
-  _globals['_LISTCHECKPOINTSRESPONSE']._serialized_start=290
-  _globals['_LISTCHECKPOINTSRESPONSE']._serialized_end=361
-  _globals['_GETINCLUSIONPROOFREQUEST']._serialized_start=363
-  _globals['_GETINCLUSIONPROOFREQUEST']._serialized_end=421
-  _globals['_GETINCLUSIONPROOFRESPONSE']._serialized_start=423
-  _globals['_GETINCLUSIONPROOFRESPONSE']._serialized_end=525
-  _globals['_GETCONSISTENCYPROOFREQUEST']._serialized_start=527
-  _globals['_GETCONSISTENCYPROOFREQUEST']._serialized_end=596
-  _globals['_GETCONSISTENCYPROOFRESPONSE']._serialized_start=598
-  _globals['_GETCONSISTENCYPROOFRESPONSE']._serialized_end=709
-  _globals['_ADDCOSIGNATUREREQUEST']._serialized_start=711
-  _globals['_ADDCOSIGNATUREREQUEST']._serialized_end=748
-  _globals['_ADDCOSIGNATURERESPONSE']._serialized_start=750
-  _globals['_ADDCOSIGNATURERESPONSE']._serialized_end=819
-  _globals['_EXPORTBUNDLEREQUEST']._serialized_start=821
-  _globals['_EXPORTBUNDLEREQUEST']._serialized_end=914
-  _globals['_EXPORTBUNDLERESPONSE']._serialized_start=916
-  _globals['_EXPORTBUNDLERESPONSE']._serialized_end=952
-  _globals['_AUDITSERVICE']._serialized_start=955
-  _globals['_AUDITSERVICE']._serialized_end=1537
+  _globals['_CHECKPOINT']._serialized_start=118
+  _globals['_CHECKPOINT']._serialized_end=158
+  _globals['_GETCHECKPOINTREQUEST']._serialized_start=160
+  _globals['_GETCHECKPOINTREQUEST']._serialized_end=225
+  _globals['_GETCHECKPOINTRESPONSE']._serialized_start=227
+  _globals['_GETCHECKPOINTRESPONSE']._serialized_end=295
+  _globals['_LISTCHECKPOINTSREQUEST']._serialized_start=297
+  _globals['_LISTCHECKPOINTSREQUEST']._serialized_end=341
+  _globals['_LISTCHECKPOINTSRESPONSE']._serialized_start=343
+  _globals['_LISTCHECKPOINTSRESPONSE']._serialized_end=414
+  _globals['_GETINCLUSIONPROOFREQUEST']._serialized_start=416
+  _globals['_GETINCLUSIONPROOFREQUEST']._serialized_end=474
+  _globals['_GETINCLUSIONPROOFRESPONSE']._serialized_start=476
+  _globals['_GETINCLUSIONPROOFRESPONSE']._serialized_end=578
+  _globals['_GETCONSISTENCYPROOFREQUEST']._serialized_start=580
+  _globals['_GETCONSISTENCYPROOFREQUEST']._serialized_end=649
+  _globals['_GETCONSISTENCYPROOFRESPONSE']._serialized_start=651
+  _globals['_GETCONSISTENCYPROOFRESPONSE']._serialized_end=762
+  _globals['_ADDCOSIGNATUREREQUEST']._serialized_start=764
+  _globals['_ADDCOSIGNATUREREQUEST']._serialized_end=801
+  _globals['_ADDCOSIGNATURERESPONSE']._serialized_start=803
+  _globals['_ADDCOSIGNATURERESPONSE']._serialized_end=872
+  _globals['_EXPORTBUNDLEREQUEST']._serialized_start=874
+  _globals['_EXPORTBUNDLEREQUEST']._serialized_end=967
+  _globals['_EXPORTBUNDLERESPONSE']._serialized_start=969
+  _globals['_EXPORTBUNDLERESPONSE']._serialized_end=1005
+  _globals['_VERIFYGAMEREQUEST']._serialized_start=1007
+  _globals['_VERIFYGAMEREQUEST']._serialized_end=1043
+  _globals['_VERIFYGAMERESPONSE']._serialized_start=1046
+  _globals['_VERIFYGAMERESPONSE']._serialized_end=1179
+  _globals['_VERIFYGAMEPROGRESS']._serialized_start=1181
+  _globals['_VERIFYGAMEPROGRESS']._serialized_end=1229
+  _globals['_VERIFYGAMEREPORT']._serialized_start=1231
+  _globals['_VERIFYGAMEREPORT']._serialized_end=1357
+  _globals['_FINDING']._serialized_start=1359
+  _globals['_FINDING']._serialized_end=1449
+  _globals['_DIFFGAMESREQUEST']._serialized_start=1452
+  _globals['_DIFFGAMESREQUEST']._serialized_end=1585
+  _globals['_DIFFGAMESRESPONSE']._serialized_start=1587
+  _globals['_DIFFGAMESRESPONSE']._serialized_end=1711
+  _globals['_DIFFERENCE']._serialized_start=1714
+  _globals['_DIFFERENCE']._serialized_end=1943
+  _globals['_COMPAREDGAME']._serialized_start=1945
+  _globals['_COMPAREDGAME']._serialized_end=2059
+  _globals['_PARTING']._serialized_start=2061
+  _globals['_PARTING']._serialized_end=2134
+  _globals['_FIELDDIFFERENCE']._serialized_start=2136
+  _globals['_FIELDDIFFERENCE']._serialized_end=2245
+  _globals['_ALTERNATIVE']._serialized_start=2248
+  _globals['_ALTERNATIVE']._serialized_end=2571
+  _globals['_OUTCOMEPARTING']._serialized_start=2573
+  _globals['_OUTCOMEPARTING']._serialized_end=2688
+  _globals['_CONSEQUENCE']._serialized_start=2690
+  _globals['_CONSEQUENCE']._serialized_end=2784
+  _globals['_AUDITSERVICE']._serialized_start=2787
+  _globals['_AUDITSERVICE']._serialized_end=3526
 # @@protoc_insertion_point(module_scope)

@@ -26,7 +26,7 @@ if _version_not_supported:
 
 
 class AuditServiceStub(object):
-    """AuditService gives what proves the log to somebody who does not trust the server.
+    """AuditService gives what proves the log to somebody who does not trust the server, and what the server itself finds.
     """
 
     def __init__(self, channel):
@@ -35,6 +35,16 @@ class AuditServiceStub(object):
         Args:
             channel: A grpc.Channel.
         """
+        self.VerifyGame = channel.unary_stream(
+                '/heptalog.v1.AuditService/VerifyGame',
+                request_serializer=heptalog_dot_v1_dot_audit__pb2.VerifyGameRequest.SerializeToString,
+                response_deserializer=heptalog_dot_v1_dot_audit__pb2.VerifyGameResponse.FromString,
+                _registered_method=True)
+        self.DiffGames = channel.unary_unary(
+                '/heptalog.v1.AuditService/DiffGames',
+                request_serializer=heptalog_dot_v1_dot_audit__pb2.DiffGamesRequest.SerializeToString,
+                response_deserializer=heptalog_dot_v1_dot_audit__pb2.DiffGamesResponse.FromString,
+                _registered_method=True)
         self.GetCheckpoint = channel.unary_unary(
                 '/heptalog.v1.AuditService/GetCheckpoint',
                 request_serializer=heptalog_dot_v1_dot_audit__pb2.GetCheckpointRequest.SerializeToString,
@@ -68,8 +78,23 @@ class AuditServiceStub(object):
 
 
 class AuditServiceServicer(object):
-    """AuditService gives what proves the log to somebody who does not trust the server.
+    """AuditService gives what proves the log to somebody who does not trust the server, and what the server itself finds.
     """
+
+    def VerifyGame(self, request, context):
+        """VerifyGame examines a game by the rules and its evidence, and with it what is kept of its endings. It tells how far
+        it is, and last a report: the status is OK also where the game is bad.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def DiffGames(self, request, context):
+        """DiffGames tells where two games part, or one and the same events under other options.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
 
     def GetCheckpoint(self, request, context):
         """GetCheckpoint gives a signed checkpoint: the latest, a fresh one over all that is durable, or one by its size.
@@ -116,6 +141,16 @@ class AuditServiceServicer(object):
 
 def add_AuditServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
+            'VerifyGame': grpc.unary_stream_rpc_method_handler(
+                    servicer.VerifyGame,
+                    request_deserializer=heptalog_dot_v1_dot_audit__pb2.VerifyGameRequest.FromString,
+                    response_serializer=heptalog_dot_v1_dot_audit__pb2.VerifyGameResponse.SerializeToString,
+            ),
+            'DiffGames': grpc.unary_unary_rpc_method_handler(
+                    servicer.DiffGames,
+                    request_deserializer=heptalog_dot_v1_dot_audit__pb2.DiffGamesRequest.FromString,
+                    response_serializer=heptalog_dot_v1_dot_audit__pb2.DiffGamesResponse.SerializeToString,
+            ),
             'GetCheckpoint': grpc.unary_unary_rpc_method_handler(
                     servicer.GetCheckpoint,
                     request_deserializer=heptalog_dot_v1_dot_audit__pb2.GetCheckpointRequest.FromString,
@@ -155,8 +190,62 @@ def add_AuditServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class AuditService(object):
-    """AuditService gives what proves the log to somebody who does not trust the server.
+    """AuditService gives what proves the log to somebody who does not trust the server, and what the server itself finds.
     """
+
+    @staticmethod
+    def VerifyGame(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_stream(
+            request,
+            target,
+            '/heptalog.v1.AuditService/VerifyGame',
+            heptalog_dot_v1_dot_audit__pb2.VerifyGameRequest.SerializeToString,
+            heptalog_dot_v1_dot_audit__pb2.VerifyGameResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def DiffGames(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/heptalog.v1.AuditService/DiffGames',
+            heptalog_dot_v1_dot_audit__pb2.DiffGamesRequest.SerializeToString,
+            heptalog_dot_v1_dot_audit__pb2.DiffGamesResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
 
     @staticmethod
     def GetCheckpoint(request,

@@ -25,6 +25,7 @@ from heptalog.replay.evidence.notes import (
     Signature,
     VerifierKey,
     check_name,
+    check_new_name,
     cosigned_message,
     key_invalid,
     parse_keys,
@@ -53,7 +54,8 @@ class SigningKey:
 
     @classmethod
     def generate(cls, name: str, *, is_witness: bool = False) -> "SigningKey":
-        """A new key, out of the randomness of the system."""
+        """A new key, out of the randomness of the system. Raises Malformed for a name that none should have."""
+        check_new_name(name)
         return cls(name, os.urandom(SEED_SIZE), is_witness=is_witness)
 
     @classmethod
@@ -147,6 +149,14 @@ def load_public(paths: Iterable[Path]) -> tuple[VerifierKey, ...]:
     if ring.signing:
         raise key_invalid("a public key is needed here, and this is a private one", name=ring.signing[0].name)
     return ring.earlier
+
+
+def load_signing(paths: Iterable[Path]) -> Keyring:
+    """The keys in these files, of which at least one can sign. Raises Malformed, Unavailable."""
+    ring = load_ring(paths)
+    if not ring.signing:
+        raise key_invalid("a private key is needed here, and this is a public one", name=ring.earlier[0].name)
+    return ring
 
 
 def load_ring(paths: Iterable[Path]) -> Keyring:
