@@ -321,3 +321,28 @@ def test_starting_waits_for_nothing(snapshot: Snapshot) -> None:
         workers.start()
         workers.start()
         assert asked(workers, "SELECT 1", snapshot).num_rows == 1
+
+
+@pytest.mark.parametrize(
+    ("sql", "problem", "character"),
+    [
+        ("SELECT 'é', statu FROM games", "there is no column statu here; did you mean status?", 13),
+        ("SELECT g.statu FROM games g", "there is no column statu in g; did you mean status?", 8),
+        (
+            "SELECT 1 FROM games JOIN placements USING (gme_id)",
+            "there is no column gme_id here; did you mean game_id?",
+            44,
+        ),
+        ("SELECT * EXCLUDE (statu) FROM games", "there is no column statu here; did you mean status?", 19),
+        ("SELECT count(statu)::HUGEINT FROM games", "there is no column statu here; did you mean status?", 14),
+        ("SELECT statu FROM (SELECT 1) WHERE statu = 2", None, 36),
+    ],
+)
+def test_a_column_that_is_none_is_told_with_its_place_and_the_nearest(
+    workers: Workers, snapshot: Snapshot, sql: str, problem: str | None, character: int
+) -> None:
+    with pytest.raises(Malformed) as failure:
+        asked(workers, sql, snapshot)
+    told = problem or "there is no column statu here; heptalog views NAME prints those of a table or a view"
+    assert failure.value.code is Code.QUERY_INVALID
+    assert failure.value.facts == {"problem": told, "character": character}

@@ -55,7 +55,14 @@ _TOO_DEEP: Final = "Max expression depth"
 _NOT_CONSTANT: Final = "Cannot copy BoundSubquery"
 _TOO_WIDE: Final = re.compile(r"\bU?INT128\b.*\bINT64\b")
 _ADVICE: Final = re.compile(r",? or SET [^\n]*")
-_HINTS: Final = ("Candidate bindings", "Candidate tables", "Did you mean", "Either add it")
+_HINTS: Final = ("Candidate bindings", "Candidate tables", "Candidate Entries", "Did you mean", "Either add it")
+# How it says that there is no such column, before the names that are near.
+_NO_COLUMN: Final = re.compile(
+    r'(?:Referenced )?[Cc]olumn "(?P<name>[^"\n]+)" (?:in \w+ list )?(?:not found in FROM|does not exist on)[^\n]*'
+    r'|\w[\w ]* "(?P<table>[^"\n]+)" does not have a column named "(?P<column>[^"\n]+)"'
+)
+_TOLD_COLUMN: Final = re.compile(r"there is no column (.+) (?:here|in \w+);")
+_NEAR_NAMES: Final = re.compile(r'"([^"\n]+)"')
 # Words for what is refused, where the name of the node says nothing to whoever wrote it.
 _WORDS: Final[Mapping[str, str]] = {
     "SHOW_REF": "DESCRIBE, SHOW and SUMMARIZE cannot be asked: heptalog views prints the tables and their columns",
@@ -90,14 +97,24 @@ def is_statements(message: str) -> bool:
     return message.partition(" Error:")[0] in _FAULTS_OF_STATEMENTS
 
 
-def invalid(message: str) -> Malformed:
-    """What the engine says of a statement, as one line: it may be JSON, with the place in the statement."""
+def invalid(message: str, columns: Collection[str] = ()) -> Malformed:
+    """What the engine says of a statement, as one line: it may be JSON, with the place in the statement.
+
+    `columns` are those that a name which is none of them may have been meant for.
+    """
     _, _, told = message.partition(": ")
     try:
         parts = msgspec.json.decode(told, type=_Told)
     except msgspec.MsgspecError:
-        return _invalid(_one_line(told or message))
-    return _invalid(_one_line(parts.exception_message), parts.position)
+        return _invalid(_one_line(told or message, columns))
+    return _invalid(_one_line(parts.exception_message, columns), parts.position)
+
+
+def place_of_column(problem: str, sql: str) -> int | None:
+    """The byte at which a column stands that there is not; None where it stands there more than once, or otherwise."""
+    told = _TOLD_COLUMN.match(problem)
+    places = [] if told is None else [*re.finditer(rf"(?<!\w){re.escape(told[1])}(?!\w)", sql)]
+    return len(sql[: places[0].start()].encode()) if len(places) == 1 else None
 
 
 def admit(statement: Any, tables: Collection[str]) -> frozenset[str]:
@@ -230,9 +247,20 @@ def _lower(name: Any) -> str:
     return str(name).lower()
 
 
-def _one_line(said: str) -> str:
+def _no_column(told: re.Match[str], candidates: Collection[str], columns: Collection[str]) -> str:
+    name = told["name"] or told["column"]
+    # Of two tables the engine names a column with its table.
+    names = dict.fromkeys([*(each.rpartition(".")[2] for each in candidates), *columns])
+    hint = _hint(difflib.get_close_matches(name.lower(), names, 1))
+    where = f"in {told['table']}" if told["table"] else "here"
+    return f"there is no column {name} {where}{hint or '; heptalog views NAME prints those of a table or a view'}"
+
+
+def _one_line(said: str, columns: Collection[str] = ()) -> str:
     """What the engine says, without what it advises to set, and with what it thinks was meant."""
     text = said[:_SAID_LENGTH_MAX]
+    if told := _NO_COLUMN.match(text):
+        return _no_column(told, _NEAR_NAMES.findall(text[told.end() :]), columns)
     if text.startswith(_TOO_DEEP):
         return NESTED
     if text.startswith(_NOT_CONSTANT):
@@ -240,7 +268,7 @@ def _one_line(said: str) -> str:
     if _TOO_WIDE.search(text):
         return "an integer of it does not fit into 64 bits: it can be cast to DOUBLE or VARCHAR"
     first, *others = _ADVICE.sub("", text).split("\n")
-    hints = [line[0].lower() + line[1:] for line in others if line.startswith(_HINTS)]
+    hints = [line[0].lower() + line[1:].rstrip(".") for line in others if line.startswith(_HINTS)]
     return "; ".join([first.rstrip("!."), *hints[:1]])
 
 

@@ -9,7 +9,7 @@ import duckdb
 import pyarrow as pa
 
 from heptalog.analytics.asking import confining, engine
-from heptalog.analytics.asking.admitting import NESTED, admit, invalid, is_statements, printed
+from heptalog.analytics.asking.admitting import NESTED, admit, invalid, is_statements, place_of_column, printed
 from heptalog.analytics.asking.frames import (
     ARROW,
     DONE,
@@ -32,6 +32,8 @@ from heptalog.replay.errors import Code, HeptalogError, Malformed, Unavailable, 
 # The parser's limit in depth is the engine's; this is far beyond what it lets pass.
 _DEPTH_MAX: Final = 20_000
 _READ_SIZE: Final = 1 << 16
+_EXPLAIN: Final = "EXPLAIN "
+_COLUMNS: Final = "SELECT DISTINCT column_name FROM duckdb_columns() WHERE list_contains(?, table_name) ORDER BY ALL"
 # What the engine says, as it begins, where it got no memory: from itself, or from the machine.
 _OUT_OF_MEMORY: Final = (
     "Out of Memory Error",
@@ -93,8 +95,37 @@ def _answer(place: int, question: Question, connection: duckdb.DuckDBPyConnectio
         results.write(narrowed.relation)
     except (duckdb.Error, pa.ArrowException, OSError) as error:
         # While rows are read, the engine's errors come through Arrow, and are no longer told apart by their class.
-        raise _failure(error, question, 0 if narrowed is None else narrowed.start_of(question.sql)) from error
+        if narrowed is None:
+            # The other way round the transaction would be over.
+            columns = _columns(connection, named)
+            told, start = _explained(error, connection, question.sql)
+            raise _failure(told, start, question, columns) from error
+        raise _failure(error, narrowed.start_of(question.sql), question) from error
     return results.rows
+
+
+def _explained(error: Exception, connection: duckdb.DuckDBPyConnection, sql: str) -> tuple[Exception, int]:
+    """What the engine says of a statement that it does not bind, and where the statement begins in what it says.
+
+    It tells the place of a name only where it is asked for a plan.
+    """
+    if isinstance(error, duckdb.BinderException):
+        try:
+            connection.execute(_EXPLAIN + sql)
+        except duckdb.BinderException as placed:
+            return placed, len(_EXPLAIN)
+        except duckdb.Error:
+            pass
+    return error, 0
+
+
+def _columns(connection: duckdb.DuckDBPyConnection, tables: Collection[str]) -> list[str]:
+    """The columns of these tables and views."""
+    try:
+        return [row[0] for row in connection.execute(_COLUMNS, [list(tables)]).fetchall()]
+    except duckdb.Error:
+        # They are for a hint, and what has failed is told without it too.
+        return []
 
 
 def _show(connection: duckdb.DuckDBPyConnection, snapshot: Snapshot, named: Collection[str]) -> None:
@@ -103,10 +134,10 @@ def _show(connection: duckdb.DuckDBPyConnection, snapshot: Snapshot, named: Coll
     install(connection, [view for view in VIEWS if view.name in named])
 
 
-def _failure(error: Exception, question: Question, start: int | None) -> HeptalogError:
+def _failure(error: Exception, start: int | None, question: Question, columns: Collection[str] = ()) -> HeptalogError:
     """What a failure of the engine is to whoever asked: one line that names no file of ours.
 
-    `start` is where the statement begins in what the engine was given, in bytes.
+    `start` is where the statement begins in what the engine was given, in bytes; `columns` are those of its tables.
     """
     unsaid = [folder for folder in question.snapshot.folders if folder not in question.sql]
     message = str(error)
@@ -115,7 +146,11 @@ def _failure(error: Exception, question: Question, start: int | None) -> Heptalo
     if isinstance(error, pa.ArrowInvalid | pa.ArrowNotImplementedError):
         return Malformed(Code.QUERY_INVALID, problem="the answer has a value that Arrow cannot hold")
     if is_statements(message) and not any(folder in message for folder in unsaid):
-        return _moved(invalid(message), start, len(question.sql.encode()))
+        failure = _moved(invalid(message, columns), start, len(question.sql.encode()))
+        place = place_of_column(str(failure.facts["problem"]), question.sql)
+        if place is not None:
+            failure.facts.setdefault("byte", place)
+        return failure
     return Unavailable(Code.QUERY_FAILED, problem=f"the engine failed: {message.partition(':')[0]}")
 
 
