@@ -38,6 +38,10 @@ def _ended(work: Callable[[], Exit]) -> int:
         return Exit.WRONG_USE
     except KeyboardInterrupt:
         return INTERRUPTED
+    except typer.Abort:
+        # So typer tells a Ctrl-C where it asks, and does not end the line.
+        sys.stderr.write("\n")
+        return INTERRUPTED
     except BrokenPipeError:
         # Who reads has gone, and needs no word of it.
         return UNHEARD

@@ -36,7 +36,7 @@ def check_form(events: Sequence[Event]) -> None:
         try:
             check_shape(_append(batch))
         except HeptalogError as error:
-            raise _in_file(error, batch) from error
+            raise in_game(error, batch) from error
 
 
 def recorded(events: Iterable[Event], sizes: Iterable[int], head: int, append: Callable[[Append], Receipt]) -> Counts:
@@ -49,7 +49,7 @@ def recorded(events: Iterable[Event], sizes: Iterable[int], head: int, append: C
         try:
             receipt = append(_append(batch))
         except HeptalogError as error:
-            raise _in_file(error, batch) from error
+            raise in_game(error, batch) from error
         if receipt.is_deduplicated:
             known += len(batch)
         else:
@@ -104,7 +104,7 @@ def _append(batch: Sequence[Event]) -> Append:
     return Append(batch[0].game_id, batch[0].sequence - 1, tuple(batch), is_imported=True)
 
 
-def _in_file(error: HeptalogError, batch: Sequence[Event]) -> HeptalogError:
+def in_game(error: HeptalogError, batch: Sequence[Event]) -> HeptalogError:
     """The error with the place of its event in the game, and not in the request that we made of it."""
     index = error.facts.pop("index", _index_told(error, batch))
     field = error.facts.get("field")

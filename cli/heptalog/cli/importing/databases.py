@@ -7,19 +7,17 @@ is for the service to decide, as it does for whoever else brings a game again.
 
 from collections.abc import Sequence
 from concurrent.futures import Future
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Final
 
 from heptalog.cli.connections import opening, shown
 from heptalog.cli.importing.batches import Counts, other_game, recorded
 from heptalog.cli.importing.preparing import Prepared
+from heptalog.cli.recording import service_over
 from heptalog.replay.codec import decode
 from heptalog.replay.errors import Conflict, HeptalogError
 from heptalog.service.appends import Append, Receipt
-from heptalog.service.config import Settings, Surroundings
-from heptalog.service.handler import Handler
-from heptalog.service.live import LiveGames
 from heptalog.service.store import Batch, Entry
 from heptalog.service.store.duck import DuckStore
 from heptalog.service.writer import Writer
@@ -43,6 +41,7 @@ class DatabaseLog:
         self._events = 0
         self._size = 0
         self._service: Writer | None = None
+        self._ending = ExitStack()
 
     @property
     def waiting_max(self) -> int:
@@ -82,8 +81,7 @@ class DatabaseLog:
 
     def close(self) -> None:
         """Let go of the database; what has not been flushed is not in it."""
-        if self._service is not None:
-            self._service.drain()
+        self._ending.close()
         self._store.close()
 
     def _again(self, game: Prepared) -> Counts:
@@ -103,11 +101,7 @@ class DatabaseLog:
     def _asked(self, game: Prepared, known: Sequence[bytes]) -> Counts:
         """The same by the service, which looks at what a game means where its bytes differ."""
         if self._service is None:
-            # Games come one after the other and are not needed again: few are kept.
-            live = LiveGames(50_000)
-            handler = Handler(self._store, live, Surroundings())
-            self._service = Writer(self._store, live, handler, Settings(str(self._store.path)))
-            self._service.start()
+            self._service = self._ending.enter_context(service_over(self._store))
         writer = self._service
 
         def append(asked: Append) -> Receipt:
