@@ -11,6 +11,7 @@ from typer.main import get_command
 
 from heptalog.analytics.asking import Workers
 from heptalog.service.store.memory import MemoryStore
+from tests.cli import appending
 from tests.cli.given import BRIDGE, ROCKS, UP, bare, changed, copied, write
 from tests.cli.reported import HOSTILE_TOURNAMENT, TOURNAMENT, hostile_database, reported, simulated_database
 from tests.cli.running import run
@@ -120,6 +121,19 @@ def server() -> Iterator[str]:
     """A running server without games, as `grpc://HOST:PORT`."""
     with Service(MemoryStore()) as service:
         yield f"grpc://{service.target}"
+
+
+@pytest.fixture(params=["database", "server"])
+def final(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The game of the README in a log of either kind, as it is named."""
+    log = str(tmp_path / "log.duckdb") if request.param == "database" else request.getfixturevalue("server")
+    return appending.imported(log, tmp_path)
+
+
+@pytest.fixture
+def in_database(tmp_path: Path) -> str:
+    """That game in a database."""
+    return appending.imported(str(tmp_path / "log.duckdb"), tmp_path)
 
 
 class Lent(Workers):

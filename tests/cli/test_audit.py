@@ -50,7 +50,7 @@ def test_as_json_and_as_lines(victim: Victim) -> None:
         "message": "what is kept beside the record is not what the record says",
         "rule": "evidence",
         "position": 3,
-        "game": "seven_rocks-0",
+        "gameId": "seven_rocks-0",
         "sequence": 2,
         "table": "events",
         "column": "seat",

@@ -19,7 +19,7 @@ def bundle(tmp_path: Path, victim: Victim) -> Path:
     """One game of it."""
     path = tmp_path / "game.bundle"
     first, *_ = run("games", victim.path, "--format", "jsonl").lines
-    assert run("bundle", f"{victim.path}#{first['game']}", "--out", path).code == 0
+    assert run("bundle", f"{victim.path}#{first['gameId']}", "--out", path).code == 0
     return path
 
 

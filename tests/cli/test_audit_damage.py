@@ -1,12 +1,13 @@
 """`heptalog audit` of what the engine cannot read, and of tables that were altered: told, and the rest audited."""
 
+from contextlib import closing
 from pathlib import Path
 
 import duckdb
 import pytest
 
 from heptalog.replay.errors import Code, Corrupt
-from heptalog.service.store.duck_kept import Kept
+from heptalog.service.store.duck_kept import Kept, opened_kept
 from tests.cli.audits import alter, in_many_processes
 from tests.cli.given import copied
 from tests.cli.running import run
@@ -103,6 +104,35 @@ def test_a_damaged_block_of_any_table_is_told_and_what_can_be_read_is_audited(
         assert set(ended.document["counts"]) == {"RECORD_DAMAGED"}
         assert (ended.document["events"], ended.document["games"]) == (events, games)
         assert ended.document["root"] is not None
+
+
+def test_what_cannot_be_read_is_looked_for_without_opening_the_log_again(
+    smaller: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    openings = 0
+
+    def counted(path: Path) -> Kept:
+        nonlocal openings
+        openings += 1
+        return opened_kept(path)
+
+    monkeypatch.setattr("heptalog.cli.auditing.opened_kept", counted)
+    assert run("audit", smaller, "--no-state", "--jobs", 1).code == 0
+    whole, openings = openings, 0
+    log = damaged(smaller, tmp_path, "events", "position")
+    assert run("audit", log, "--no-state", "--jobs", 1).code == 1
+    assert openings == whole
+
+
+def test_after_a_question_that_failed_the_next_is_answered(smaller: Path, tmp_path: Path) -> None:
+    with closing(opened_kept(damaged(smaller, tmp_path, "events", "position"))) as kept:
+        names = kept.names()
+        with pytest.raises(Corrupt):
+            kept.spans(100)
+        assert kept.begin_anew()
+        assert kept.names() == names
+    # Where the engine itself can do no more, somebody has to open it.
+    assert not kept.begin_anew()
 
 
 def test_a_question_about_all_that_cannot_be_answered_ends_nothing(

@@ -96,8 +96,8 @@ def test_one_event_that_cannot_be_served_is_told_and_all_others_judged(service: 
     assert ended.code == 1
     findings = ended.document["findings"]
     assert {finding["code"] for finding in findings} == {"RECORD_DAMAGED"}
-    by_position = [finding for finding in findings if "game" not in finding]
-    by_game = [finding for finding in findings if "game" in finding]
+    by_position = [finding for finding in findings if "gameId" not in finding]
+    by_game = [finding for finding in findings if "gameId" in finding]
     assert [(finding["position"], finding.get("last")) for finding in by_position] == [(7, None), (100, None)]
     assert [finding["position"] for finding in by_game] == [7, 100]
     assert ended.document["games"] == 9

@@ -175,7 +175,7 @@ def test_an_older_log_put_back_is_told_with_the_positions_that_are_gone(tmp_path
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [
-        (("backup", "game.jsonl", "backup"), 2),
+        (("backup", "game.jsonl", "backup"), 3),
         (("backup", "log.duckdb#game", "backup"), 2),
         (("backup", "nothing.duckdb", "backup"), 3),
         (("backup", "grpc://127.0.0.1:1", "backup"), 3),

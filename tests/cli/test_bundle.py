@@ -80,7 +80,7 @@ def test_a_bundle_is_proved_by_the_key_of_its_log(bundle: Path) -> None:
     assert proof.pop("size") == proof.pop("position")
     assert proof == {
         "isProved": True,
-        "game": GAME,
+        "gameId": GAME,
         "viewer": "public",
         "hiddenParts": 4,
         "rulesCheckedTo": 28,

@@ -37,7 +37,7 @@ def names(database: Path) -> dict[Path, str]:
     ended = run("import", *ACCEPTED, "--into", database, "--format", "jsonl")
     assert ended.code == 0
     assert all(line["added"] == 0 for line in ended.lines)
-    return {Path(line["source"]): line["game"] for line in ended.lines}
+    return {Path(line["source"]): line["gameId"] for line in ended.lines}
 
 
 @pytest.fixture(scope="module")

@@ -115,7 +115,7 @@ def test_as_many_events_are_told_as_were_good(tmp_path: Path, game: Path) -> Non
 def test_files_databases_and_servers_can_be_mixed(game: Path, database: Path, server: str) -> None:
     assert run("import", game, "--into", server).code == 0
     (listed,) = run("games", database, "--format", "jsonl").lines
-    names = [str(game), f"{database}#{listed['game']}", f"{server}#{listed['game']}"]
+    names = [str(game), f"{database}#{listed['gameId']}", f"{server}#{listed['gameId']}"]
     for left in names:
         for right in names:
             ended = run("diff", left, right, "--format", "json")

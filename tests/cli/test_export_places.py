@@ -49,7 +49,7 @@ def test_a_link_stays_a_link(game: Path, tmp_path: Path) -> None:
 def test_a_log_or_a_key_is_never_written_over(database: Path, tmp_path: Path) -> None:
     key = tmp_path / "season.key"
     assert run("keygen", "example.org/season", "--out", key).code == 0
-    game_id = run("games", database, "--format", "json").document[0]["game"]
+    game_id = run("games", database, "--format", "json").document[0]["gameId"]
     for place in (database, database.with_name(database.name + ".head"), key):
         content = place.read_bytes()
         ended = run("export", f"{database}#{game_id}", "--out", place)

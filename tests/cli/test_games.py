@@ -10,6 +10,8 @@ from heptalog.replay.registry import NEWEST
 from tests.cli.given import bad, bare, folder_of_games, write
 from tests.cli.running import only, run, run_program
 
+HEADS = ["game", "ruleset", "players", "status", "events", "scores", "winners", "created"]
+
 
 @pytest.fixture(params=["folder", "database", "server"])
 def source(request: pytest.FixtureRequest, games: Path) -> str:
@@ -40,9 +42,7 @@ def test_a_list_says_what_each_game_is(source: str) -> None:
     assert (closed["status"], closed["events"], closed["winners"]) == ("CLOSED", 11, [1])
     assert only(rows, lambda row: row["ruleset"] == "seven_rocks")["status"] == "RUNNING"
     text = run("games", source, "--results").out
-    assert text.splitlines()[0].split() == [
-        *("game", "ruleset", "players", "status", "events", "scores", "winners", "created"),
-    ]
+    assert text.splitlines()[0].split() == HEADS
     assert len(text.splitlines()) == 5
     # People read seconds, programs what was recorded.
     times = [f"{row['createdAt'][:19]}Z" for row in rows if row["createdAt"]]
@@ -63,6 +63,28 @@ def test_a_list_is_cut_down_by_every_filter(source: str) -> None:
     assert listed(source, "--status", "running", "--player", "p3") == ["seven_rocks"]
     assert listed(source, "--player", "nobody") == []
     assert len(listed(source, "--limit", "2")) == 2
+
+
+def test_a_player_is_found_by_id_or_by_whole_name(source: str) -> None:
+    everything = run("games", source, "--format", "jsonl").lines
+    for row in everything:
+        for player in row["players"]:
+            for text in filter(None, (player["id"], player["name"])):
+                fitting = [
+                    other["ruleset"]
+                    for other in everything
+                    if any(text in (each["id"], each["name"]) for each in other["players"])
+                ]
+                assert listed(source, "--player", text) == sorted(fitting)
+    assert any(player["name"] not in ("", player["id"]) for row in everything for player in row["players"])
+    assert listed(source, "--player", "Player") == []
+
+
+def test_what_is_one_of_a_few_is_taken_in_any_case(source: str) -> None:
+    assert listed(source, "--status", "CLOSED") == listed(source, "--status", "Closed") == ["seven_bridge"]
+    for text in ("Seven Up", "seven-up", "SEVENUP", "sevenUp"):
+        assert listed(source, "--ruleset", text) == ["seven_up"]
+    assert run("games", source, "--format", "JSONL").lines
 
 
 def test_no_game_is_no_error(source: str) -> None:
@@ -98,13 +120,34 @@ def test_a_bad_game_is_told_and_the_others_are_listed(games: Path) -> None:
 
 
 def test_the_name_of_a_game_is_never_broken(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    names = [line["game"] for line in run("games", log, "--format", "jsonl").lines]
-    for width in (80, 40, 10):
-        monkeypatch.setattr("heptalog.cli.output._WIDTH_OF_A_PIPE", width)
+    names = [line["gameId"] for line in run("games", log, "--format", "jsonl").lines]
+    for width in (40, 10):
+        monkeypatch.setattr("heptalog.cli.wordtables.terminal_width", lambda width=width: width)
         lines = run("games", log).out.splitlines()
-        assert [line.split()[0] for line in lines if line[:1] not in (" ", "")][2:] == names
-        if width == 80:
-            assert max(map(len, lines)) <= width
+        assert [line.split()[1] for line in lines if line.startswith("  game ")] == names
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 120, 200, None])
+def test_no_word_is_broken_and_a_pipe_has_everything(
+    log: Path, monkeypatch: pytest.MonkeyPatch, width: int | None
+) -> None:
+    rows = run("games", log, "--results", "--format", "jsonl").lines
+    monkeypatch.setattr("heptalog.cli.wordtables.terminal_width", lambda: width)
+    out = run("games", log, "--results").out
+    lines = out.splitlines()
+    for row in rows:
+        names = [player["name"] or player["id"] for player in row["players"]]
+        words = {row["gameId"], row["status"].lower(), *" ".join(names).split(), *map(str, row["scores"])}
+        assert words <= {word.rstrip(",") for word in out.split()}
+    if lines[0] == "row 1":
+        # Then nothing is left out.
+        assert lines.count("") == len(rows) - 1
+        assert [line.split()[0] for line in lines[1:9]] == HEADS
+        return
+    assert width is None or max(map(len, lines)) <= width
+    assert [line.split()[0] for line in lines if line[:1] != " "][2:] == [row["gameId"] for row in rows]
+    if width is None:
+        assert (lines[0].split(), len(lines)) == (HEADS, 2 + len(rows))
 
 
 @pytest.mark.parametrize(
@@ -112,7 +155,7 @@ def test_the_name_of_a_game_is_never_broken(log: Path, monkeypatch: pytest.Monke
     [
         ("sql", "{}/x.duckdb", "SELECT 1"),
         ("serve", "{}/x.duckdb", "--port", "0"),
-        ("demo", "--into", "{}/x"),
+        ("demo", "--out", "{}/x"),
         ("games", "{}/x.duckdb"),
     ],
 )
@@ -141,6 +184,6 @@ def test_a_list_that_could_not_be_opened_is_not_called_empty(tmp_path: Path) -> 
 def test_many_games_fill_more_than_a_page(tmp_path: Path) -> None:
     log = tmp_path / "log.duckdb"
     assert run("import", folder_of_games(tmp_path / "games", 40), "--into", log).code == 0
-    names = [line["game"] for line in run("games", log, "--format", "jsonl").lines]
+    names = [line["gameId"] for line in run("games", log, "--format", "jsonl").lines]
     assert len(names) == len(set(names)) > 100
-    assert run("games", log, "--limit", "5", "--format", "jsonl").lines[4]["game"] == names[4]
+    assert run("games", log, "--limit", "5", "--format", "jsonl").lines[4]["gameId"] == names[4]

@@ -43,11 +43,11 @@ def test_a_bare_game_comes_out_as_it_went_in(rules: AnyRules, log: str, tmp_path
     count = len(path.read_bytes().splitlines())
     assert imported(log, path) == [(True, count, 0)]
     game = only(run("games", log, "--format", "jsonl").lines)
-    assert run("diff", path, f"{log}#{game['game']}").code == 0
-    lines = exported(f"{log}#{game['game']}")
+    assert run("diff", path, f"{log}#{game['gameId']}").code == 0
+    lines = exported(f"{log}#{game['gameId']}")
     assert run("verify", write(tmp_path / "exported.jsonl", lines)).code == 0
     (first,) = {event.game_id for event in read_events(lines)}
-    assert first == game["game"]
+    assert first == game["gameId"]
     assert all(event.event_id and event.recorded_at and event.hash for event in read_events(lines))
 
 
@@ -105,7 +105,7 @@ def test_what_contradicts_the_log_is_a_finding_and_stops_no_other(log: str, tmp_
     ended = run("import", contradiction, foreign, good, "--into", log, "--format", "json")
     assert ended.code == 1
     first, second, third = ended.document
-    assert (first["code"], first["sequence"], first["game"]) == ("EVENT_ID_REUSED", 0, "game")
+    assert (first["code"], first["sequence"], first["gameId"]) == ("EVENT_ID_REUSED", 0, "game")
     assert first["message"].startswith("line 1: ")
     assert (second["ok"], second["code"]) == (False, "EVENT_ID_REUSED")
     assert third["ok"] is True
@@ -226,7 +226,7 @@ def test_games_are_created_in_the_order_of_their_files(tmp_path: Path) -> None:
     ended = run("import", folder, "--into", tmp_path / "log.duckdb", "--format", "jsonl")
     assert ended.code == 0
     listed = run("games", tmp_path / "log.duckdb", "--format", "jsonl").lines
-    assert [line["game"] for line in listed] == list(dict.fromkeys(line["game"] for line in ended.lines))
+    assert [line["gameId"] for line in listed] == list(dict.fromkeys(line["gameId"] for line in ended.lines))
 
 
 def test_ids_are_the_same_for_ever(tmp_path: Path) -> None:
@@ -237,7 +237,7 @@ def test_ids_are_the_same_for_ever(tmp_path: Path) -> None:
     ]
     path = write(tmp_path / "game.jsonl", lines)
     assert run("import", path, "--into", tmp_path / "log.duckdb").code == 0
-    game = only(run("games", tmp_path / "log.duckdb", "--format", "jsonl").lines)["game"]
+    game = only(run("games", tmp_path / "log.duckdb", "--format", "jsonl").lines)["gameId"]
     assert game == "4c029f58-c90f-82d7-b43a-369ed3c8043b"
     events = read_events(exported(f"{tmp_path / 'log.duckdb'}#{game}"))
     assert [event.event_id for event in events] == [
@@ -248,7 +248,7 @@ def test_ids_are_the_same_for_ever(tmp_path: Path) -> None:
 
 def test_from_log_to_log(log: str, database: Path, tmp_path: Path) -> None:
     assert imported(log, database) == [(True, 60, 0)]
-    game = only(run("games", log, "--format", "jsonl").lines)["game"]
+    game = only(run("games", log, "--format", "jsonl").lines)["gameId"]
     assert exported(f"{log}#{game}") == exported(f"{database}#{game}")
     assert imported(tmp_path / "third.duckdb", f"{log}#{game}") == [(True, 60, 0)]
     assert imported(database, log) == [(True, 0, 60)]
@@ -270,7 +270,7 @@ def test_all_games_are_exported_into_a_folder(tmp_path: Path) -> None:
 
 
 def test_a_file_is_written_whole_or_not_at_all(database: Path, tmp_path: Path) -> None:
-    game = only(run("games", database, "--format", "jsonl").lines)["game"]
+    game = only(run("games", database, "--format", "jsonl").lines)["gameId"]
     out = tmp_path / "out.jsonl"
     out.write_text("what was there")
     assert run("export", f"{database}#nobody", "--out", out).code == 3
@@ -306,7 +306,7 @@ def test_import_needs_a_place(tmp_path: Path, game: Path) -> None:
 
 
 def test_export_goes_through_a_pipe(database: Path) -> None:
-    game = only(run("games", database, "--format", "jsonl").lines)["game"]
+    game = only(run("games", database, "--format", "jsonl").lines)["gameId"]
     ended = run_program("export", f"{database}#{game}")
     assert ended.code == 0
     assert ended.out.encode().splitlines() == exported(f"{database}#{game}")

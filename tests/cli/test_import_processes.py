@@ -111,9 +111,9 @@ def test_any_number_of_processes_brings_the_same(folder: Path, tmp_path: Path) -
         Code.NOT_JSON,
         Code.SOURCE_NOT_FOUND,
     ]
-    assert [(result.added, result.known) for result in alone if result.game == "table-9"] == [(90, 0), (0, 60)]
+    assert [(result.added, result.known) for result in alone if result.game_id == "table-9"] == [(90, 0), (0, 60)]
     assert contents(one) == contents(two)
-    assert list(contents(one)) == list(dict.fromkeys(result.game for result in alone if result.ok))
+    assert list(contents(one)) == list(dict.fromkeys(result.game_id for result in alone if result.ok))
     again = into(two, folder, jobs=2)
     assert all(result.added == 0 for result in again)
     assert sum(result.known for result in again) == sum(result.added + result.known for result in alone)
@@ -129,7 +129,7 @@ def test_what_comes_through_a_pipe_is_read_by_who_has_it(folder: Path, tmp_path:
     results = into(tmp_path / "log.duckdb", folder / "seven_up", pipe, folder / "seven_rocks", jobs=2)
     writer.join()
     assert [result.source.endswith("pipe") for result in results] == [False] * 4 + [True] + [False] * 4
-    assert (results[4].game, results[4].added) == ("piped", 60)
+    assert (results[4].game_id, results[4].added) == ("piped", 60)
 
 
 @pytest.mark.usefixtures("spread_out")
@@ -179,7 +179,7 @@ def test_who_is_killed_leaves_whole_games(moment: str, folder: Path, tmp_path: P
     for result in results:
         if result.ok and result.source.split("/")[-1] != "whole.jsonl":
             # Nothing of it, or all.
-            expected = (0, len(left[result.game])) if result.game in left else (result.added, 0)
+            expected = (0, len(left[result.game_id])) if result.game_id in left else (result.added, 0)
             assert (result.added, result.known) == expected, result
     assert contents(database) == contents_of_fresh(folder, tmp_path / "fresh.duckdb")
     assert run("verify", database).code == run("audit", database).code == 0

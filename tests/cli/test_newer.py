@@ -71,9 +71,9 @@ def test_export_of_all_goes_on(log: tuple[Path, int], tmp_path: Path) -> None:
 def test_games_are_listed_and_asked_for_in_sql(log: tuple[Path, int]) -> None:
     path, at = log
     listed = run("games", path, "--format", "jsonl")
-    assert (listed.code, [row["game"] for row in listed.lines]) == (0, ["first", "game", "last"])
+    assert (listed.code, [row["gameId"] for row in listed.lines]) == (0, ["first", "game", "last"])
     replayed = run("games", path, "--results", "--format", "jsonl")
-    assert (replayed.code, [row["game"] for row in replayed.lines]) == (3, ["first", "last"])
+    assert (replayed.code, [row["gameId"] for row in replayed.lines]) == (3, ["first", "last"])
     assert WORD in replayed.err
     asked = run("sql", path, "SELECT count(*) AS n FROM games", "--format", "csv")
     # In the tables a game is as far as it can be read, and that it is not whole is told.

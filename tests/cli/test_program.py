@@ -7,6 +7,7 @@ from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
+import typer
 from typer.testing import CliRunner
 
 import heptalog.cli
@@ -16,11 +17,13 @@ from tests.cli.running import run, run_program
 
 COMMANDS = (
     "serve",
+    "append",
     "import",
     "export",
     "games",
     "show",
     "replay",
+    "follow",
     "verify",
     "diff",
     "legal",
@@ -154,6 +157,16 @@ def test_an_interrupt_that_meets_a_query_of_the_engine_is_an_interrupt(
     monkeypatch.setattr("heptalog.cli.examine.Examiner.advance", ask)
     result = CliRunner().invoke(app, ["replay", str(game)])
     assert (result.exit_code, result.stderr) == (130, "")
+
+
+def test_an_interrupt_where_something_is_asked_is_an_interrupt(game: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def ask(*_: object) -> None:
+        # What typer makes of a Ctrl-C, or of the end of the input.
+        raise typer.Abort
+
+    monkeypatch.setattr("heptalog.cli.examine.Examiner.advance", ask)
+    result = CliRunner().invoke(app, ["replay", str(game)])
+    assert (result.exit_code, result.stderr) == (130, "\n")
 
 
 def test_a_full_disk_is_no_traceback(game: Path) -> None:

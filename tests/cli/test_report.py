@@ -131,7 +131,7 @@ def test_names_are_text_whatever_is_in_them(pages: Path) -> None:
 @pytest.mark.usefixtures("undrawn")
 def test_a_kind_of_game_that_nobody_played_is_left_out(tmp_path: Path) -> None:
     database = tmp_path / "games.duckdb"
-    assert run("simulate", database, "--games", 12, "--processes", 1, "--game", "seven_up").code == 0
+    assert run("simulate", database, "--games", 12, "--jobs", 1, "--ruleset", "seven_up").code == 0
     page = Page(page_of(database, tmp_path))
     assert "Seven Up" in page.text
     assert not {"Seven Rocks", "Seven Bridge", "Ghosts"} & set(page.text)
@@ -157,7 +157,7 @@ def test_a_tournament_that_is_none_is_told_with_the_nearest(simulated: Path, tmp
 def test_a_tournament_may_be_called_all(tmp_path: Path) -> None:
     database = tmp_path / "games.duckdb"
     for name, seed in (("all", 1), ("Cup", 2)):
-        arguments = ("--games", 6, "--processes", 1, "--tournament", name, "--seed", seed)
+        arguments = ("--games", 6, "--jobs", 1, "--tournament", name, "--seed", seed)
         assert run("simulate", database, *arguments).code == 0
     whole, named = Page(page_of(database, tmp_path)), Page(page_of(database, tmp_path, "all"))
     assert whole.text[whole.text.index("Games") + 1] == "12"

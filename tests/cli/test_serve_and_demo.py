@@ -23,7 +23,7 @@ def test_what_is_recorded_is_there_when_it_has_stopped(tmp_path: Path, game: Pat
     database = tmp_path / "log.duckdb"
     with serving(database) as server:
         assert run("import", game, "--into", server.url).code == 0
-        name = only(run("games", server.url, "--format", "jsonl").lines)["game"]
+        name = only(run("games", server.url, "--format", "jsonl").lines)["gameId"]
         assert run("verify", server.url, "--format", "json").document[0]["source"] == f"{server.url}#{name}"
         server.process.send_signal(signal.SIGINT)
         assert server.process.wait(WAIT_SECONDS) == 0
@@ -55,7 +55,7 @@ def test_a_game_is_recorded_move_by_move_and_seen_from_outside(tmp_path: Path) -
     with serving(tmp_path / "log.duckdb", "--no-tables") as server:
         path = write(tmp_path / "game.jsonl", bare(length=12))
         assert run("import", path, "--into", server.url).code == 0
-        name = only(run("games", server.url, "--format", "jsonl").lines)["game"]
+        name = only(run("games", server.url, "--format", "jsonl").lines)["gameId"]
         with Client(server.announced.split()[-1]) as client:
             recorder = client.resume(name)
             move = next(iter(client.legal(name)))
@@ -69,7 +69,7 @@ def test_a_game_is_recorded_move_by_move_and_seen_from_outside(tmp_path: Path) -
 def shown(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
     """What the demonstration printed, and where it left its database."""
     folder = tmp_path_factory.mktemp("demo")
-    ended = run_program("demo", "--into", folder)
+    ended = run_program("demo", "--out", folder)
     assert ended.code == 0, ended.err
     return ended.out, folder
 
@@ -88,7 +88,7 @@ def test_the_demonstration_does_the_main_job(shown: tuple[str, Path]) -> None:
 def test_the_demonstration_can_be_shown_again(shown: tuple[str, Path]) -> None:
     _, folder = shown
     key = (folder / "demo.key").read_bytes()
-    ended = run_program("demo", "--into", folder, "--seed", 8)
+    ended = run_program("demo", "--out", folder, "--seed", 8)
     assert ended.code == 0
     assert "There was a demonstration here before: its games stay" in ended.out
     assert f"with the key that is there, {folder / 'demo.key'}" in ended.out

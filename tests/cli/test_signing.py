@@ -116,7 +116,6 @@ def test_what_cannot_be_meant_is_told(database: Path, keys: Path, signer: str, t
         ("checkpoint", signer, "--fresh", "--key", key),
         ("checkpoint", signer, "--fresh", "--size", 1),
         ("checkpoint", f"{signer}#game"),
-        ("checkpoint", tmp_path / "file.jsonl"),
         ("checkpoint", tmp_path),
         ("checkpoint", database, "--fresh", "--key", keys / "witness.key"),
         ("checkpoint", database, "--fresh", "--key", database),
@@ -129,6 +128,7 @@ def test_what_cannot_be_meant_is_told(database: Path, keys: Path, signer: str, t
         assert (refused.code, refused.out) == (2, ""), wrong
     for unreachable in (
         ("checkpoint", tmp_path / "none.duckdb"),
+        ("checkpoint", tmp_path / "file.jsonl"),
         ("checkpoint", tmp_path / "none.duckdb", "--fresh", "--key", key),
         ("checkpoint", database, "--fresh", "--key", tmp_path / "none"),
         ("checkpoint", "grpc://127.0.0.1:1"),

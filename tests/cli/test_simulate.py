@@ -49,7 +49,7 @@ def into(path: Path, games: int, plan: Plan = PLAN) -> Result:
 def test_the_same_arguments_make_the_same_events_on_any_number_of_processes(tmp_path: Path) -> None:
     one, three = tmp_path / "one.duckdb", tmp_path / "three.duckdb"
     for path, processes in ((one, 1), (three, 3)):
-        ended = run_program("simulate", path, "--games", 90, "--processes", processes, "--format", "json")
+        ended = run_program("simulate", path, "--games", 90, "--jobs", processes, "--format", "json")
         assert ended.code == 0, ended.err
         assert ended.document["gamesAdded"] == 90
     assert contents(one) == contents(three)
@@ -184,8 +184,8 @@ def test_a_game_stays_what_it_is() -> None:
 def test_a_server_gets_the_same_games(server: str, tmp_path: Path) -> None:
     path = tmp_path / "games.duckdb"
     into(path, 12)
-    first = run("simulate", server, "--games", 8, "--processes", 1, "--format", "json")
-    more = run("simulate", server, "--games", 12, "--processes", 1, "--format", "json")
+    first = run("simulate", server, "--games", 8, "--jobs", 1, "--format", "json")
+    more = run("simulate", server, "--games", 12, "--jobs", 1, "--format", "json")
     assert (first.document["gamesAdded"], more.document["gamesAdded"]) == (8, 4)
     folder = tmp_path / "exported"
     assert run("export", server, "--out", folder).code == 0
@@ -196,16 +196,16 @@ def test_a_server_gets_the_same_games(server: str, tmp_path: Path) -> None:
 
 def test_text_says_what_was_added(tmp_path: Path) -> None:
     path = tmp_path / "games.duckdb"
-    ended = run("simulate", path, "--games", 6, "--processes", 1, "--game", "seven_up", "--tournament", "Final")
+    ended = run("simulate", path, "--games", 6, "--jobs", 1, "--ruleset", "seven_up", "--tournament", "Final")
     assert ended.code == 0
     assert ended.out.startswith("6 games and ")
     assert ended.err == "heptalog: 6 games simulated\n"
     listed = run("games", path, "--ruleset", "seven_up", "--tournament", "Final", "--format", "jsonl").lines
     assert len(listed) == 6
     # Of other games in the log it says nothing.
-    again = run("simulate", path, "--games", 8, "--processes", 1, "--seed", 3)
+    again = run("simulate", path, "--games", 8, "--jobs", 1, "--seed", 3)
     assert again.err == "heptalog: 8 games simulated\n"
-    again = run("simulate", path, "--games", 9, "--processes", 1, "--seed", 3)
+    again = run("simulate", path, "--games", 9, "--jobs", 1, "--seed", 3)
     assert again.err == "heptalog: 9 games simulated, 8 of which were in the log before\n"
 
 
@@ -226,7 +226,7 @@ def test_tables_are_made_of_databases_only(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--game", "chess"), "the games are seven_rocks"),
+        (("--ruleset", "chess"), "the games are seven_rocks"),
         (("--bots", "clever"), "random, greedy, mixed"),
         (("--players", "3"), "it takes 4"),
     ],

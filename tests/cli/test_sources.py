@@ -82,7 +82,7 @@ def test_a_number_sign_may_stand_in_the_name_of_a_file(tmp_path: Path) -> None:
     assert run("verify", path).code == 0
     folder = tmp_path / "x.duckdb#1"
     assert run("import", path, "--into", write(folder / "a.jsonl", bare()).parent / "log.duckdb").code == 0
-    game = only(run("games", folder / "log.duckdb", "--format", "jsonl").lines)["game"]
+    game = only(run("games", folder / "log.duckdb", "--format", "jsonl").lines)["gameId"]
     assert run("verify", f"{folder / 'log.duckdb'}#{game}").code == 0
 
 
@@ -95,7 +95,7 @@ def test_a_game_id_may_have_a_number_sign(tmp_path: Path) -> None:
 def test_a_database_by_another_name_is_known_by_its_content(game: Path, tmp_path: Path) -> None:
     assert run("import", game, "--into", tmp_path / "log").code == 0
     assert run("verify", tmp_path / "log").code == 0
-    game_id = only(run("games", tmp_path / "log", "--format", "jsonl").lines)["game"]
+    game_id = only(run("games", tmp_path / "log", "--format", "jsonl").lines)["gameId"]
     assert run("replay", f"{tmp_path / 'log'}#{game_id}").code == 0
 
 
@@ -105,7 +105,7 @@ def test_a_database_stands_for_all_its_games(tmp_path: Path, server: str) -> Non
         assert run("import", folder, "--into", log).code == 0
         ended = run("verify", log, "--format", "jsonl")
         assert ended.code == 0
-        games = [line["game"] for line in run("games", log, "--format", "jsonl").lines]
+        games = [line["gameId"] for line in run("games", log, "--format", "jsonl").lines]
         assert [line["source"] for line in ended.lines] == [f"{log}#{game}" for game in games]
 
 

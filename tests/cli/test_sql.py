@@ -161,6 +161,12 @@ def test_a_table_that_is_none_is_told_with_the_nearest(source: str) -> None:
     assert "did you mean games?" in ended.err
 
 
+def test_a_column_that_is_none_is_told_with_its_place_and_the_nearest(source: str) -> None:
+    ended = run("sql", source, "SELECT 'é', statu FROM games")
+    told = "this question cannot be asked: there is no column statu here; did you mean status?, character 13"
+    assert (ended.code, ended.out, ended.err) == (2, "", f"heptalog: {told} [QUERY_INVALID]\n")
+
+
 def test_what_is_no_source_is_told(log: Path, game: Path, tmp_path: Path) -> None:
     told = {
         tmp_path / "nothing": (3, "[SOURCE_NOT_FOUND]"),

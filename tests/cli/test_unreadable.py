@@ -5,6 +5,8 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from heptalog.replay.errors import Corrupt
+from heptalog.service.client import Client, GameReport
 from tests.cli.doctored import doctor
 from tests.cli.given import copied
 from tests.cli.running import only, run, serving
@@ -69,7 +71,7 @@ def test_games_around_it_are_verified(damaged: Path, unread: list[str], monkeypa
 
 def test_they_are_listed_and_exported(damaged: Path, unread: list[str], tmp_path: Path) -> None:
     listed = run("games", damaged, "--format", "jsonl")
-    names = {line["game"] for line in listed.lines}
+    names = {line["gameId"] for line in listed.lines}
     # A list has also those of which only a part in the middle cannot be read.
     assert (listed.code, len(names)) == (3, _GAMES - listed.err.count("[SOURCE_UNREADABLE]"))
     assert run("export", damaged, "--out", tmp_path / "out").code == 3
@@ -79,10 +81,16 @@ def test_they_are_listed_and_exported(damaged: Path, unread: list[str], tmp_path
 
 
 def test_an_audit_names_the_games(damaged: Path, unread: list[str]) -> None:
-    ended = run("audit", damaged, "--no-state")
+    _check_audit(damaged, unread, "--no-state")
+
+
+def _check_audit(source: object, unread: list[str], *options: str) -> None:
+    """Each of them is named once, at its place among all games, and all others are looked at."""
+    ended = run("audit", source, *options)
     named = [line for line in ended.out.splitlines() if "log.games" in line]
     assert unread == [line.partition(": game ")[2].partition(",")[0] for line in named]
     assert all(line.count("RECORD_DAMAGED") == 1 for line in named)
+    assert f" {_GAMES} games, " in ended.out
 
 
 def test_what_needs_all_of_it_says_what_to_do(damaged: Path, unread: list[str]) -> None:
@@ -92,10 +100,41 @@ def test_what_needs_all_of_it_says_what_to_do(damaged: Path, unread: list[str]) 
         assert "the database is damaged here; `heptalog audit` says where" in ended.err
 
 
-def test_a_server_of_it_says_so_too(damaged: Path, tmp_path: Path) -> None:
+def test_a_server_of_it_goes_around_them_too(damaged: Path, unread: list[str], tmp_path: Path) -> None:
     log = copied(damaged, tmp_path / "games.duckdb")
+    listed = run("games", log, "--format", "jsonl")
     with serving(log, "--no-tables") as served:
-        verdict = only(run("verify", served.url, "--format", "json").document)
-        assert (verdict["source"], verdict["code"]) == (served.url, "RECORD_DAMAGED")
-        assert f"`heptalog audit {served.url}` goes on around it" in verdict["message"]
+        verdicts = [one for one in run("verify", served.url, "--format", "json").document if not one["ok"]]
+        assert [verdict["source"].removeprefix(f"{served.url}#") for verdict in verdicts] == unread
+        assert {verdict["code"] for verdict in verdicts} == {"SOURCE_UNREADABLE"}
+        assert all(f"`heptalog audit {served.url}` says where" in verdict["message"] for verdict in verdicts)
+        quiet = run("verify", served.url, "--quiet")
+        assert (quiet.code, quiet.out.count("UNREAD ")) == (3, len(unread))
+        ended = run("games", served.url, "--format", "jsonl")
+        assert (ended.code, ended.out) == (listed.code, listed.out.replace(str(log), served.url))
+        # The same are told, one a line and in the same order, in other words.
+        assert _named(ended.err, served.url) == _named(listed.err, str(log)) != []
+        _check_audit(served.url, unread)
+        # A program that does not ask for them is not given a list without them.
+        with Client(served.url.removeprefix("grpc://")) as client:
+            with pytest.raises(Corrupt):
+                list(client.games())
+            with pytest.raises(Corrupt):
+                client.game(_named(ended.err, served.url)[0])
+            # It is no report of a game that nobody can read, and those around it have theirs.
+            for name in unread:
+                with pytest.raises(Corrupt):
+                    list(client.verify(name))
+                with pytest.raises(Corrupt):
+                    client.diff(name, name)
+            (*_, report) = client.verify(next(line["gameId"] for line in listed.lines if line["gameId"] not in unread))
+            assert isinstance(report, GameReport)
+            assert report.ok
         assert served.stopped() == 0
+
+
+def _named(lines: str, source: str) -> list[str]:
+    """The games that are told to be unreadable."""
+    beginning = f"heptalog: {source}#"
+    assert all(line.startswith(beginning) for line in lines.splitlines())
+    return [line.removeprefix(beginning).partition(": ")[0] for line in lines.splitlines()]

@@ -5,6 +5,8 @@ from typing import Annotated, Final
 
 import typer
 
+from heptalog.analytics.own_process import without_last_words, without_pandas
+from heptalog.cli.commands.append import append
 from heptalog.cli.commands.audit import audit
 from heptalog.cli.commands.backup import backup
 from heptalog.cli.commands.bundle import bundle
@@ -14,6 +16,7 @@ from heptalog.cli.commands.demo import demo
 from heptalog.cli.commands.diff import diff
 from heptalog.cli.commands.doctor import doctor
 from heptalog.cli.commands.export import export
+from heptalog.cli.commands.follow import follow
 from heptalog.cli.commands.games import games
 from heptalog.cli.commands.import_ import import_
 from heptalog.cli.commands.keygen import keygen
@@ -29,13 +32,16 @@ from heptalog.cli.commands.simulate import simulate
 from heptalog.cli.commands.sql import sql
 from heptalog.cli.commands.verify import verify
 from heptalog.cli.commands.views import views
+from heptalog.cli.examples import EXAMPLES
 from heptalog.cli.exits import UNHEARD, Exit, complain
+from heptalog.cli.helping import Command
 from heptalog.cli.streams import prepared
 
 _EPILOG: Final = (
     "A game is named by FILE, by DATABASE.duckdb#GAME or by grpc://HOST:PORT#GAME, everywhere alike. "
-    "Exit codes: 0 fine; 1 something is wrong, or two games differ; 2 wrong use; "
-    "3 something could not be opened or reached; 130 stopped by Ctrl-C; 141 nobody reads the result any more."
+    "Exit codes: 0 fine; 1 something is wrong, or two games differ; 2 wrong use, as a seat, an event, a table or an "
+    "option that there is not; 3 something could not be opened or reached, or a file, a game or a tournament is not "
+    "there; 130 stopped by Ctrl-C; 141 nobody reads the result any more."
 )
 
 app: Final = typer.Typer(
@@ -51,11 +57,13 @@ app: Final = typer.Typer(
 )
 for _command in (
     serve,
+    append,
     import_,
     export,
     games,
     show,
     replay,
+    follow,
     verify,
     diff,
     legal,
@@ -75,7 +83,8 @@ for _command in (
     simulate,
     demo,
 ):
-    app.command(_command.__name__.rstrip("_"))(_command)
+    _name = _command.__name__.rstrip("_")
+    app.command(_name, cls=Command, epilog="\n".join(EXAMPLES[_name]))(_command)
 
 
 def _show_version(is_wanted: bool) -> None:
@@ -100,6 +109,8 @@ def _root(
 def main() -> None:
     """Run the program; a result that could not be written is no good end, not even that of help."""
     result = prepared()
+    without_pandas()
+    without_last_words()
     code: object = Exit.FINE
     try:
         try:

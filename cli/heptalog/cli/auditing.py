@@ -21,10 +21,8 @@ from heptalog.analytics.processes import core_count, in_order
 from heptalog.cli.auditstates import folders_of, is_own, make_folders, own_state
 from heptalog.cli.connections import Connections, opening, reachable, shown
 from heptalog.cli.databases import Database
-from heptalog.cli.exits import WrongUse
-from heptalog.cli.files import backup_text
 from heptalog.cli.servers import SCHEME, Server
-from heptalog.cli.sources import Folder, named
+from heptalog.cli.sources import log_named
 from heptalog.replay.errors import Corrupt, HeptalogError, Unavailable
 from heptalog.replay.evidence.notes import VerifierKey
 from heptalog.service.auditing import progress as states
@@ -129,15 +127,12 @@ class AuditedServer(Struct, frozen=True):
 
 
 def place_of(text: str) -> AuditedDatabase | AuditedServer:
-    """The log that a name stands for. Raises WrongUse where it is none, or one game of it."""
-    match named(text):
+    """The log that a name stands for. Raises what `log_named` raises."""
+    match log_named(text):
         case Database(path=path):
             return AuditedDatabase(path)
         case Server(target=target):
             return AuditedServer(target)
-        case Folder(path=path) if backup := backup_text(path):
-            raise WrongUse(f"{text}: {backup}")
-    raise WrongUse(f"{text}: a whole log is audited, a database or {SCHEME}HOST:PORT")
 
 
 class Auditor:

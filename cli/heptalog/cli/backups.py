@@ -6,10 +6,9 @@ from pathlib import Path
 from heptalog.cli.bundles import trusted_by
 from heptalog.cli.connections import Connections, opening, reachable
 from heptalog.cli.databases import Database, reading
-from heptalog.cli.exits import no_whole_log
 from heptalog.cli.render import counted, to_the_second
 from heptalog.cli.servers import Server
-from heptalog.cli.sources import named
+from heptalog.cli.sources import log_named
 from heptalog.replay.errors import HeptalogError
 from heptalog.replay.evidence.notes import VerifierKey
 from heptalog.service.backup.parts import Have, Part, parts_of
@@ -23,14 +22,12 @@ def keys_of(texts: Sequence[str] | None) -> tuple[VerifierKey, ...]:
 
 
 def source_named(text: str, connections: Connections) -> Source:
-    """The log of a server or of a database. Raises WrongUse for anything else."""
-    match named(text):
+    """The log of a server or of a database. Raises what `log_named` raises."""
+    match log_named(text):
         case Server(target=target):
             return lambda have: _served(target, connections, have)
         case Database(path=path):
             return lambda have: _lying(path, connections, have)
-        case _:
-            raise no_whole_log(text)
 
 
 def lines_of_backup(taken: Taken) -> Iterator[str]:
@@ -43,7 +40,7 @@ def lines_of_backup(taken: Taken) -> Iterator[str]:
 def lines_of_restored(restored: Restored) -> Iterator[str]:
     """What is said of a log that was restored, or of a backup that was checked."""
     for bad in restored.bad_games:
-        yield f"BAD  {bad.game}: sequence {bad.sequence}{f' ({bad.rule})' if bad.rule else ''} [{bad.code}]"
+        yield f"BAD  {bad.game_id}: sequence {bad.sequence}{f' ({bad.rule})' if bad.rule else ''} [{bad.code}]"
     name = restored.database or ("the backup has" if restored.bad_games else "the backup is good")
     yield (
         f"{name}: {counted(restored.events, 'event')} of {counted(restored.games, 'game')}, "

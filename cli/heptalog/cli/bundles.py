@@ -67,7 +67,7 @@ class Look(Struct, frozen=True):
         examined, log = self.examined, self.examined.log
         return Proved(
             is_proved=bool(examined.signed),
-            game=examined.bundle.game_id,
+            game_id=examined.bundle.game_id,
             viewer=viewer_text(examined.bundle.viewer),
             hidden_parts=examined.hidden,
             rules_checked_to=examined.report.events - 1,

@@ -8,6 +8,7 @@ from pathlib import Path
 from heptalog.cli.connections import Connections, opening, reachable, shown
 from heptalog.cli.databases import DatabaseGame
 from heptalog.cli.examine import steps
+from heptalog.cli.exits import WrongUse
 from heptalog.cli.servers import ServerGame
 from heptalog.cli.sources import Game
 from heptalog.cli.viewers import seat_named, viewer_named
@@ -20,7 +21,7 @@ from heptalog.replay.redaction import reveals_of
 from heptalog.service.bundling import bundle_of, latest_covering
 from heptalog.service.config import Surroundings
 from heptalog.service.evidence.checkpoints import Checkpoints
-from heptalog.service.evidence.keys import Keyring, load_ring, verify
+from heptalog.service.evidence.keys import Keyring, load_signing, verify
 from heptalog.service.evidence.proving import Prover
 from heptalog.service.evidence.signing import Signer
 from heptalog.service.store.duck import DuckStore
@@ -37,7 +38,7 @@ def bundled(
     if isinstance(game, ServerGame):
         lines = _of_server(game, viewer, connections, is_withheld=is_withheld)
     else:
-        ring = load_ring(keys) if keys else None
+        ring = load_signing(keys) if keys else None
         try:
             lines = _of_database(game, viewer, is_withheld=is_withheld)
         except Unavailable as error:
@@ -58,6 +59,9 @@ def reveals_in_game(game: Game, seat: str, round_: int | None, connections: Conn
     assert fold is not None, "a good game has a beginning"
     owner = seat_named(seat, fold.started.players)
     states = fold.states
+    if round_ is not None and round_ not in (rounds := {state.round for state in states}):
+        last = max(rounds)
+        raise WrongUse(f"--round {round_}: the game has {f'the rounds 1 to {last}' if last > 1 else 'one round, 1'}")
     return [each for each in reveals_of(events, fold, owner) if round_ in (None, states[each.sequence].round)]
 
 

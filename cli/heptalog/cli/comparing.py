@@ -1,20 +1,17 @@
 """Two games side by side, or one under other options, in words and as JSON."""
 
-import json
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, TypeAlias
 
 from msgspec import to_builtins
 
-from heptalog.cli.exits import WrongUse
 from heptalog.cli.output import plain
 from heptalog.cli.render import counted, outcome_json
 from heptalog.cli.verdicts import Verdict
 from heptalog.replay.alternative import Alternative, Consequence
 from heptalog.replay.diff import Difference, FieldDifference
-from heptalog.replay.errors import HeptalogError
 from heptalog.replay.events import Event, GameStarted, Options, camel_name
-from heptalog.replay.gamefile import options_given, options_of
+from heptalog.replay.gamefile import options_given
 from heptalog.replay.registry import rules_of
 from heptalog.replay.sentences import sentence
 from heptalog.replay.words import names_of, printable, tell_event, tell_options, tell_outcome
@@ -23,25 +20,6 @@ Events: TypeAlias = Sequence[Event]
 
 # Fields of one difference that are told to people; the other forms have all.
 _FIELDS_MAX: Final = 12
-
-# A name that people have for one option of Seven Bridge; nothing records it (game file, "Options").
-_FAN_TAN: Final = "fanTan"
-_GHOSTS: Final = "ghosts"
-
-
-def options_under(options: Options, texts: Sequence[str]) -> Options:
-    """The options with some of them given anew, as `passTokens=5,ghosts=false`. Raises WrongUse."""
-    changes: dict[str, Any] = {}
-    for part in (part for text in texts for part in text.split(",")):
-        name, value = _option(part, options)
-        if name in changes:
-            raise WrongUse(f"--options {part}: {name} is given twice")
-        changes[name] = value
-    try:
-        changed: Options = options_of(type(options), options_given(options) | changes)
-    except HeptalogError as error:
-        raise WrongUse(f"--options: {sentence(error)}") from error
-    return changed
 
 
 def difference_text(
@@ -53,7 +31,8 @@ def difference_text(
     is_redacted = any(verdict.is_redacted for verdict in verdicts)
     yield ""
     if difference.is_same and not is_redacted:
-        yield "The games are the same."
+        is_whole = all(verdict.ok for verdict in verdicts)
+        yield "The games are the same." if is_whole else "The games are the same as far as they are good."
         return
     if difference.event is None:
         yield f"The events are the same{', by their hashes also what is left out' if is_redacted else ''}."
@@ -151,27 +130,6 @@ def alternative_json(
         },
         "end": {"left": alternative.left, "right": alternative.right},
     }
-
-
-def _option(part: str, options: Options) -> tuple[str, Any]:
-    """One option by its name and its value. Raises WrongUse."""
-    name, has_value, text = map(str.strip, part.partition("="))
-    if name == _FAN_TAN and hasattr(options, _GHOSTS):
-        is_wanted = _value(text) if has_value else True
-        if not isinstance(is_wanted, bool):
-            raise WrongUse(f"--options {part}: it is true or false")
-        return _GHOSTS, not is_wanted
-    if not (name and has_value):
-        raise WrongUse(f"--options {part}: an option is given as NAME=VALUE")
-    return name, _value(text)
-
-
-def _value(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        # A bare word is a string: openingSeven=7H.
-        return text
 
 
 def _fields_text(fields: Sequence[FieldDifference]) -> Iterator[str]:

@@ -8,14 +8,14 @@ from msgspec import Struct
 
 from heptalog.cli.connections import Connections, PartUnreadable, opening, shown, unreadable_part
 from heptalog.cli.files import Missing
-from heptalog.replay.codec import decode
-from heptalog.replay.errors import Code, Corrupt, HeptalogError, NotFound, Unavailable
+from heptalog.replay.errors import Code, Corrupt, HeptalogError, NotFound
 from heptalog.replay.events import Event, GameStarted
 from heptalog.replay.fold import Fold
 from heptalog.replay.plain import plain_game
-from heptalog.service.store import GameEntry, GameFilter, NumberedGame, Stored
-from heptalog.service.store.endings import endings_of
-from heptalog.service.store.kept import KeptEvent, check_event, check_game, ending_columns
+from heptalog.service.examining.records import check_endings, decoded, endings_differ, event_of
+from heptalog.service.listing import Listed, UnreadGame, listed
+from heptalog.service.store import GameEntry, GameFilter
+from heptalog.service.store.kept import check_event, check_game
 
 # About what one event costs to examine, in bytes of a game file; what a game does beside its events where many are
 # read together, and what it costs to look for one.
@@ -75,25 +75,19 @@ class DatabaseGame(Struct, frozen=True):
                 raise NotFound(Code.GAME_NOT_FOUND, database=shown(self.path), game=self.game_id)
             ended_at = {ending.columns[0]: ending.columns[-1] for ending in kept.endings}
             for row in kept.events:
-                event, public = _record_of(row, self.game_id)
+                event, public = event_of(row, self.game_id)
                 check_event(row, event)
                 if event.sequence == 0 and isinstance(event.body, GameStarted):
                     check_game(kept.listed, event, row.record)
                 if ended_at.get(event.sequence, row.recorded_at) != row.recorded_at:
-                    raise _endings_differ(event.sequence)
+                    raise endings_differ(event.sequence)
                 yield event, public
 
     def check_derived(self, fold: Fold, connections: Connections) -> None:
         """Raise Corrupt where what the database keeps for readers is not what follows from the events."""
         with reading(self.path):
             kept = [row.columns[:-1] for row in connections.kept(self.path, self.game_id).endings]
-        derived = [ending_columns(ending, 0)[:-1] for ending in endings_of(fold)]
-        for one, other in zip(kept, derived, strict=False):
-            if one != other:
-                raise _endings_differ(min(one[0], other[0]))
-        if len(kept) != len(derived):
-            longer = kept if len(kept) > len(derived) else derived
-            raise _endings_differ(longer[min(len(kept), len(derived))][0])
+        check_endings(kept, fold)
 
 
 class Database(Struct, frozen=True):
@@ -131,15 +125,23 @@ class Database(Struct, frozen=True):
         after = 0
         try:
             while page := self._page(wanted, after, connections):
-                yield from page
+                for entry in page:
+                    yield self._missing(entry) if isinstance(entry, UnreadGame) else entry
                 after = page[-1].number
         except (Corrupt, PartUnreadable):
-            # One of a page hides the others of it: they are looked at one by one.
+            # What stands in the list itself hides other games: they are looked at one by one, by their names.
             yield from self._listed_singly(wanted, after, connections)
 
-    def _page(self, wanted: GameFilter, after: int, connections: Connections) -> list[NumberedGame]:
+    def _page(self, wanted: GameFilter, after: int, connections: Connections) -> list[Listed]:
         with reading(self.path):
-            return connections.store(self.path).games(wanted, after=after, limit=_PAGE_SIZE)
+            return listed(connections.store(self.path), wanted, after=after, limit=_PAGE_SIZE)
+
+    def _missing(self, unread: UnreadGame) -> Missing:
+        try:
+            with reading(self.path):
+                raise unread.error
+        except (Corrupt, PartUnreadable) as error:
+            return Missing(self.game(unread.game_id).name, error)
 
     def _listed_singly(self, wanted: GameFilter, after: int, connections: Connections) -> Iterator[GameEntry | Missing]:
         for game in self.games(connections):
@@ -181,41 +183,6 @@ def reading(path: Path) -> Iterator[None]:
         raise Corrupt(Code.RECORD_DAMAGED, rule="evidence", problem=problem) from error
 
 
-def decoded(stored: Stored, game_id: str) -> tuple[Event, bytes]:
-    """The event in a record and its public form. Raises Corrupt where it is not what it is kept as.
-
-    Raises Unavailable (RECORD_NEWER) where it is whole and a newer version has recorded it.
-    """
-    event, public = _record_of(stored, game_id)
-    if event.sequence != stored.sequence:
-        raise _not_kept_as(stored)
-    return event, public
-
-
-def _record_of(stored: Stored | KeptEvent, game_id: str) -> tuple[Event, bytes]:
-    try:
-        event, public = decode(stored.record)
-    except HeptalogError as error:
-        place: dict[str, object] = {"sequence": stored.sequence, "position": stored.position}
-        if error.code is Code.RECORD_NEWER:
-            raise Unavailable(error.code, rule="", **place) from error
-        if isinstance(error, Corrupt):
-            raise Corrupt(error.code, rule="evidence", **(error.facts | place)) from error
-        raise Corrupt(Code.RECORD_DAMAGED, rule="evidence", **place) from error
-    if event.game_id != game_id:
-        raise _not_kept_as(stored)
-    return event, public
-
-
-def _not_kept_as(stored: Stored | KeptEvent) -> Corrupt:
-    problem = "it is not the event that it is kept as"
-    return Corrupt(Code.RECORD_DAMAGED, rule="evidence", sequence=stored.sequence, problem=problem)
-
-
 def weight_of(head: int) -> int:
     """About what a game costs to examine that is looked for by itself, where its last event is this one."""
     return _SEARCH_WEIGHT + _EVENT_WEIGHT * head
-
-
-def _endings_differ(sequence: int) -> Corrupt:
-    return Corrupt(Code.ENDINGS_DIFFER, rule="evidence", sequence=sequence)

@@ -1,8 +1,6 @@
 """Examining games: one verdict a game, in the order of the games, and one game event by event."""
 
-from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from typing import NamedTuple
 
 from heptalog.cli.bundles import BundleGame
@@ -19,6 +17,7 @@ from heptalog.replay.events import Event
 from heptalog.replay.fold import Fold, Outcomes
 from heptalog.replay.sentences import sentence
 from heptalog.replay.verify import Examiner, verify
+from heptalog.service.examining.records import WholeGame
 
 
 def examined(games: Iterable[Game | Missing], connections: Connections, *, jobs: int = 0) -> Iterator[Verdict]:
@@ -139,8 +138,13 @@ def step_at(game: Game, connections: Connections, sequence: int | None) -> Step:
     # A game without any event is Found.
     assert step is not None, "a good game has a beginning"
     if sequence is not None:
-        raise WrongUse(f"{game.name} has no event {sequence}: its last is {step.event.sequence}")
+        raise no_such_event(game, sequence, step.event.sequence)
     return step
+
+
+def no_such_event(game: Game, sequence: int, last: int) -> WrongUse:
+    """What is told of a sequence that no event of the game has."""
+    return WrongUse(f"{game.name} has no event {sequence}: its last is {last}")
 
 
 def placed(error: HeptalogError, otherwise: int = -1) -> int:
@@ -151,21 +155,10 @@ def placed(error: HeptalogError, otherwise: int = -1) -> int:
 
 def loaded(game: Game, connections: Connections) -> tuple[list[Event], Verdict]:
     """All events of a game that can be read, also where it is bad, and the verdict on it."""
-    events: list[Event] = []
-
-    def kept() -> Iterator[tuple[Event, bytes | None]]:
-        for entry in game.entries(connections):
-            events.append(entry[0])
-            yield entry
-
-    entries = kept()
-    examiner = Examiner()
-    report = verify(entries, examiner)
-    if report.error is None:
-        assert examiner.fold is not None, "a good game has a beginning"
-        return events, Verdict(game.name, ok=True, events=report.events, over=examiner.fold.state.over)
-    verdict = bad(game, report.events, report.error, report.sequence)
-    with suppress(HeptalogError):
-        # What comes after is read for its own sake; only the first fault is told.
-        deque(entries, maxlen=0)
-    return events, verdict
+    whole = WholeGame()
+    whole.take(game.entries(connections))
+    report = whole.report
+    if report.error is not None:
+        return whole.events, bad(game, report.events, report.error, report.sequence)
+    assert whole.fold is not None, "a good game has a beginning"
+    return whole.events, Verdict(game.name, ok=True, events=report.events, over=whole.fold.state.over)

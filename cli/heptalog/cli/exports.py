@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from heptalog.cli.connections import Connections, reachable, shown
-from heptalog.cli.databases import decoded, reading, weight_of
+from heptalog.cli.databases import reading, weight_of
 from heptalog.replay.errors import HeptalogError, NotFound
 from heptalog.replay.events import Event
 from heptalog.replay.fold import Fold
 from heptalog.replay.plain import plain_game
 from heptalog.service.backup.parts import EventsPart, Have, Moment, RefusalsPart
+from heptalog.service.examining.records import decoded
 from heptalog.service.store import Records, Refusal, Stored
 
 if TYPE_CHECKING:

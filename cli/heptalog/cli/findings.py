@@ -112,8 +112,8 @@ def finding_text(source: str, finding: Finding) -> str:
             places.append(f"position {finding.position:,}")
         else:
             places.append(f"positions {finding.position:,} to {finding.last:,}")
-    if finding.game is not None:
-        places.append(f"game {finding.game}")
+    if finding.game_id is not None:
+        places.append(f"game {finding.game_id}")
     if finding.sequence is not None:
         places.append(f"sequence {finding.sequence}")
     if finding.table is not None:

@@ -22,7 +22,7 @@ class Row(Struct, frozen=True, rename="camel"):
     """One game of a list. Scores and winners are null where it took a replay to know them, and none was asked for."""
 
     source: str
-    game: str | None
+    game_id: str | None
     ruleset: str
     players: tuple[Player, ...]
     tournament: str
@@ -96,7 +96,7 @@ def _row(game: Game, entry: GameEntry, step: Step | None) -> Row:
     started = entry.started
     return Row(
         source=game.name,
-        game=entry.game_id or None,
+        game_id=entry.game_id or None,
         ruleset=entry.ruleset,
         players=started.players,
         tournament=started.tournament,

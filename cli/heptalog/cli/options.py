@@ -55,7 +55,14 @@ HistoryArgument: TypeAlias = Annotated[
     ),
 ]
 FormatOption: TypeAlias = Annotated[
-    Format, typer.Option("--format", "-f", help="text for people; json is one document, jsonl one object a line.")
+    Format,
+    typer.Option(
+        "--format",
+        "-f",
+        metavar="|".join(Format),
+        case_sensitive=False,
+        help="text for people; json is one document, jsonl one object a line.",
+    ),
 ]
 AtOption: TypeAlias = Annotated[
     int | None, typer.Option("--at", min=0, metavar="N", help="After event N, instead of the last.", show_default=False)
@@ -65,6 +72,17 @@ LimitOption: TypeAlias = Annotated[
 ]
 OutOption: TypeAlias = Annotated[
     Path | None, typer.Option("--out", "-o", metavar="FILE", help="Instead of stdout, which is -.", show_default=False)
+]
+JobsOption: TypeAlias = Annotated[
+    int, typer.Option("--jobs", "-j", min=0, max=256, metavar="N", help="Processes that work; 0 is one a core.")
+]
+# Which there are is known to the registry alone, and it is loaded only when a command runs.
+RulesetOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--ruleset", metavar="RULESET", help="Only games of these rules, as seven_up.", show_default=False),
+]
+TournamentOption: TypeAlias = Annotated[
+    str, typer.Option("--tournament", metavar="NAME", help="Only games of this tournament.", show_default=False)
 ]
 QuietOption: TypeAlias = Annotated[bool, typer.Option("--quiet", "-q", help="Only what is wrong, and the total.")]
 ARBITER: Final = "arbiter"

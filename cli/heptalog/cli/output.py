@@ -1,6 +1,7 @@
 """Writing to stdout: lines, JSON and tables. What is said beside the result goes to stderr."""
 
 import json
+import shutil
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -45,6 +46,11 @@ def write_bytes(data: bytes) -> None:
     sys.stdout.buffer.write(data)
 
 
+def flushed() -> None:
+    """Have who reads see now what was written."""
+    sys.stdout.flush()
+
+
 def write_json(value: Any) -> None:
     """A whole document, for eyes too."""
     write_bytes(msgspec.json.format(_encoder.encode(value), indent=2) + b"\n")
@@ -86,9 +92,17 @@ class Objects:
 
 
 def write_table(
-    columns: Sequence[str], rows: Sequence[Sequence[str]], *, numbers: Sequence[str] = (), whole: str = ""
+    columns: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    numbers: Sequence[str] = (),
+    whole: str = "",
+    widths: Sequence[int] | None = None,
 ) -> None:
-    """A table of text; the columns named in `numbers` are set to the right, and `whole` is broken nowhere."""
+    """A table of text; the columns named in `numbers` are set to the right, and `whole` is broken nowhere.
+
+    `widths` are those of its columns; without them they follow from the room that there is.
+    """
     from rich import box
     from rich.cells import cell_len
     from rich.console import Console
@@ -100,13 +114,22 @@ def write_table(
     if not is_terminal:
         console.width = _WIDTH_OF_A_PIPE
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
-    widths = [max(map(cell_len, (column, *(row[place] for row in rows)))) for place, column in enumerate(columns)]
-    widths = [
-        width if column == whole else min(width, _WIDTH_MIN) for column, width in zip(columns, widths, strict=True)
-    ]
+    fixed = widths
+    if widths is None:
+        widths = [max(map(cell_len, (column, *(row[place] for row in rows)))) for place, column in enumerate(columns)]
+        widths = [
+            width if column == whole else min(width, _WIDTH_MIN) for column, width in zip(columns, widths, strict=True)
+        ]
     for column, width in zip(columns, widths, strict=True):
         justify: Literal["left", "right"] = "right" if column in numbers else "left"
-        table.add_column(column, justify=justify, overflow="fold", min_width=width, no_wrap=column == whole)
+        table.add_column(
+            column,
+            justify=justify,
+            overflow="fold",
+            min_width=width,
+            max_width=None if fixed is None else width,
+            no_wrap=column == whole,
+        )
     # What is wider than the terminal is for the terminal to break: it is still copied as one piece.
     console.width = max(console.width, sum(widths) + GAP * len(columns))
     for row in rows:
@@ -115,6 +138,26 @@ def write_table(
         console.print(table)
     for line in captured.get().splitlines():
         write_text(line.rstrip())
+
+
+def write_blocks(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Each row by itself, a line a column; what is wider than the terminal is for the terminal to break."""
+    from rich.cells import cell_len, set_cell_size
+
+    width = max(map(cell_len, columns))
+    if not rows:
+        write_text(f"no row of {', '.join(columns)}")
+    for number, row in enumerate(rows, start=1):
+        if number > 1:
+            write_text()
+        write_text(f"row {number:,}")
+        for column, cell in zip(columns, row, strict=True):
+            write_text(f"  {set_cell_size(column, width)}  {cell}".rstrip())
+
+
+def terminal_width() -> int | None:
+    """How many characters a line of the result has room for; None where it goes to no terminal: then for all."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
 @contextmanager

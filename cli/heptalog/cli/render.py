@@ -15,20 +15,22 @@ from heptalog.cli.output import plain
 from heptalog.cli.verdicts import Proved, Verdict
 from heptalog.replay.errors import Code, Corrupt
 from heptalog.replay.events import Body, camel_name
-from heptalog.replay.fold import Standing, standing_of
-from heptalog.replay.outcomes import Outcome, RoundEnded
+from heptalog.replay.fold import Fold, Standing, standing_of
+from heptalog.replay.gamefile import encode_line
+from heptalog.replay.outcomes import Outcome, RoundEnded, fields_of
+from heptalog.replay.rules import NOTHING_WITHHELD, Viewer, Withheld
 from heptalog.replay.sentences import sentence
+from heptalog.replay.standing import Status, status_of
 from heptalog.replay.words import names_of, printable, tell_event, tell_outcome, tell_table
 
 if TYPE_CHECKING:
     from heptalog.cli.importing.games import Import
     from heptalog.cli.listing import Row
+    from heptalog.service.client import FeedEvent
 
 # What follows from an event stands beside it where there is room, and below it where there is not.
 _ROOM: Final = 110
 _INDENT: Final = " " * 8
-# What in a view is a seat, or a list of them. Lists of lists in a view are by seat, too.
-_SEAT_FIELDS: Final = frozenset({"toAct", "winners", "dealer", "elder", "leader", "seat"})
 # What CSV has otherwise than people have it.
 _IN_CSV: Final = (datetime, timedelta, float)
 # What is kept of what was wrong with a log, `EVENTS_LOST first 13 last 24`.
@@ -61,7 +63,7 @@ def verdict_lines(verdict: Verdict) -> Iterator[str]:
 
 
 def _proof_lines(proof: Proved) -> Iterator[str]:
-    game = f"game {proof.game}, for {proof.viewer}: chain and proof good"
+    game = f"game {proof.game_id}, for {proof.viewer}: chain and proof good"
     if proof.hidden_parts:
         sealed = counted(proof.hidden_parts, "hidden part")
         yield f"{game}; {sealed} sealed, rules checked to event {proof.rules_checked_to}"
@@ -81,7 +83,7 @@ def import_text(result: "Import") -> str:
         return f"{mark(result.exit)} {finding_text(result.verdict)}"
     known = f", {result.known:,} were there" if result.known else ""
     return printable(
-        f"{mark(result.exit)} {result.source}  {counted(result.added, 'event')} added{known}  {result.game}"
+        f"{mark(result.exit)} {result.source}  {counted(result.added, 'event')} added{known}  {result.game_id}"
     )
 
 
@@ -97,6 +99,8 @@ def to_the_second(time: str) -> str:
 
 GAME_COLUMNS: Final = ("game", "ruleset", "players", "status", "events", "scores", "winners", "created")
 RESULT_COLUMNS: Final = ("scores", "winners")
+# What a narrow terminal does without, the first ones first.
+SPARE_COLUMNS: Final = ("created", "events", "ruleset")
 
 
 def row_cells(row: "Row") -> list[str]:
@@ -104,7 +108,7 @@ def row_cells(row: "Row") -> list[str]:
     names = [player.name or player.id for player in row.players]
     winners = None if row.winners is None else ", ".join(names[seat] for seat in row.winners)
     values = (
-        row.game or row.source,
+        row.game_id or row.source,
         row.ruleset,
         ", ".join(names),
         row.status.lower(),
@@ -116,7 +120,7 @@ def row_cells(row: "Row") -> list[str]:
     return [printable(value or "") for value in values]
 
 
-def step_text(step: Step) -> Iterator[str]:
+def step_text(step: Step, viewer: Viewer, withheld: Withheld = NOTHING_WITHHELD) -> Iterator[str]:
     """One event with what followed from it; after a round the table too."""
     fold = step.fold
     names = names_of(fold.started)
@@ -130,7 +134,7 @@ def step_text(step: Step) -> Iterator[str]:
         yield line
         yield from (f"{_INDENT}· {phrase}" for phrase in phrases)
     if ends_round(step):
-        yield from table_text(step)
+        yield from table_text(step.fold, viewer, withheld)
 
 
 def ends_round(step: Step) -> bool:
@@ -138,10 +142,11 @@ def ends_round(step: Step) -> bool:
     return any(isinstance(outcome, RoundEnded) for outcome in step.outcomes)
 
 
-def table_text(step: Step) -> Iterator[str]:
-    """The table as it lies after a step, set apart."""
+def table_text(fold: Fold, viewer: Viewer, withheld: Withheld = NOTHING_WITHHELD) -> Iterator[str]:
+    """The table as a viewer sees it, set apart."""
     yield ""
-    yield from (f"{_INDENT}{line}" for line in tell_table(step.fold, step.fold.state, names_of(step.fold.started)))
+    names = names_of(fold.started)
+    yield from (f"{_INDENT}{line}" for line in tell_table(fold, fold.state, names, viewer, withheld))
     yield ""
 
 
@@ -156,8 +161,29 @@ def step_json(step: Step, *, with_outcomes: bool = False) -> Any:
 
 def outcome_json(outcome: Outcome) -> dict[str, Any]:
     """An outcome by its name and its fields."""
-    fields = {_camel(name): value for name, value in to_builtins(outcome).items()}
-    return {"outcome": camel_name(type(outcome)), **fields}
+    return {"outcome": camel_name(type(outcome)), **fields_of(outcome)}
+
+
+def feed_text(event: "FeedEvent", *, is_one_game: bool) -> str:
+    """An event of a feed in one line: its place, what happened and what followed from it."""
+    place = f"{event.sequence:>5}" if is_one_game else f"{event.position:>9,}  {event.game_id}  {event.sequence:>4}"
+    if event.unread:
+        return printable(f"{place}  cannot be read by the server [{event.unread}]")
+    return f"{place}  {printable(' · '.join(event.words))}"
+
+
+def feed_json(event: "FeedEvent") -> dict[str, Any]:
+    """An event of a feed as an object: its place, the line of a game file, how the game stands and what followed."""
+    place = {"position": event.position, "gameId": event.game_id, "sequence": event.sequence}
+    if event.unread:
+        return {**place, "unread": event.unread}
+    return {
+        **place,
+        "event": Raw(encode_line(event.event)),
+        "standing": event.standing,
+        "outcomes": [{"outcome": followed.kind, **followed.fields} for followed in event.followed],
+        "words": event.words,
+    }
 
 
 def body_json(body: Body) -> dict[str, Any]:
@@ -165,21 +191,26 @@ def body_json(body: Body) -> dict[str, Any]:
     return {camel_name(type(body)): to_builtins(body)}
 
 
-def standing_text(step: Step) -> str:
+def standing_text(fold: Fold) -> str:
     """How a game stands, in one line."""
-    standing: Standing = standing_of(step.fold.sequence, step.fold.state)
-    names = names_of(step.fold.started)
+    standing: Standing = standing_of(fold.sequence, fold.state)
+    names = names_of(fold.started)
     parts = [f"After event {standing.sequence}", f"round {standing.round}", f"scores {plain(standing.scores)}"]
     if standing.over:
-        parts.append(f"over, won by {_named(standing.winners, names)}" if standing.winners else "over, won by nobody")
+        how = "closed by the arbiter, won" if status_of(fold.state) is Status.CLOSED else "won"
+        winners = _named(standing.winners, names) if standing.winners else "nobody"
+        parts.append(f"over, {how} by {winners} at event {_over_since(fold)}")
     else:
         parts.append(f"to act: {_named(standing.to_act, names)}" if standing.to_act else "the table must deal or draw")
     return " · ".join(parts)
 
 
-def view_text(view: Any, names: Sequence[str]) -> Iterator[str]:
-    """What a viewer may see, as an indented list of names and values; players by their names."""
-    yield from _tree(to_builtins(view), names, depth=0)
+def _over_since(fold: Fold) -> int:
+    """The event that ended a game for good."""
+    since = fold.sequence
+    while fold.states[since - 1].over:
+        since -= 1
+    return since
 
 
 def cells(row: Sequence[Any]) -> list[str]:
@@ -234,47 +265,6 @@ def _json_value(value: Any) -> Any:
     if isinstance(value, Decimal) or (isinstance(value, int) and not isinstance(value, bool)):
         return Raw(str(value).encode())
     return value
-
-
-def _tree(value: Any, names: Sequence[str], *, depth: int) -> Iterator[str]:
-    margin = "  " * depth
-    for name, item in value.items():
-        title = f"{margin}{_words(name)}:"
-        if isinstance(item, dict):
-            yield title
-            yield from _tree(item, names, depth=depth + 1)
-        elif isinstance(item, list | tuple) and any(isinstance(part, dict) for part in item):
-            yield title
-            for part in item:
-                told = (f"{_words(key)} {_field(key, inner, names)}" for key, inner in part.items())
-                yield f"{margin}  - {', '.join(told)}"
-        elif isinstance(item, list | tuple) and any(isinstance(part, list | tuple) for part in item):
-            yield title
-            yield from (f"{margin}  {names[seat]}: {plain(part)}" for seat, part in enumerate(item))
-        else:
-            yield f"{title} {_field(name, item, names)}"
-
-
-def _field(name: str, value: Any, names: Sequence[str]) -> str:
-    """The value of one field of a view."""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if name == "hand" and value is None:
-        return "may not look yet"
-    if name in _SEAT_FIELDS:
-        seats = value if isinstance(value, list | tuple) else (value,)
-        return _named([seat for seat in seats if seat >= 0], names) or "-"
-    return "-" if value in ("", -1) else plain(value)
-
-
-def _words(name: str) -> str:
-    return "".join(f" {letter.lower()}" if letter.isupper() else letter for letter in name)
-
-
-def _camel(name: str) -> str:
-    """`recorded_at` as `recordedAt`."""
-    first, *others = name.split("_")
-    return first + "".join(word.capitalize() for word in others)
 
 
 def _named(seats: Sequence[int], names: Sequence[str]) -> str:

@@ -9,7 +9,7 @@ from typing import Final
 from msgspec import Struct
 
 from heptalog.cli.exits import complain
-from heptalog.cli.output import GAP, Counter, write_table, write_text
+from heptalog.cli.output import GAP, Counter, write_blocks, write_table
 from heptalog.cli.render import ROWS_MAX, cells
 from heptalog.cli.replies import Reply
 from heptalog.replay.words import printable
@@ -49,7 +49,7 @@ def first_rows(reply: Reply, counter: Counter) -> FirstRows:
 def show(first: FirstRows) -> None:
     """Write rows to stdout, and say on stderr what is left out."""
     if sys.stdout.isatty() and not _has_room(first.columns, first.rows):
-        _write_blocks(first.columns, first.rows)
+        write_blocks(first.columns, first.rows)
     else:
         write_table(first.columns, first.rows, numbers=first.numbers)
     if first.has_more:
@@ -76,18 +76,3 @@ def _has_room(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     widths = [max(map(cell_len, (column, *(row[place] for row in rows)))) for place, column in enumerate(columns)]
     least = sum(min(width, _READABLE) for width in widths) + GAP * (len(widths) - 1)
     return least <= shutil.get_terminal_size().columns
-
-
-def _write_blocks(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Each row by itself, a line a column; what is wider than the terminal is for the terminal to break."""
-    from rich.cells import cell_len, set_cell_size
-
-    width = max(map(cell_len, columns))
-    if not rows:
-        write_text(f"no row of {', '.join(columns)}")
-    for number, row in enumerate(rows, start=1):
-        if number > 1:
-            write_text()
-        write_text(f"row {number:,}")
-        for column, cell in zip(columns, row, strict=True):
-            write_text(f"  {set_cell_size(column, width)}  {cell}".rstrip())

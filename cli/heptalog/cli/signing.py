@@ -8,7 +8,7 @@ from heptalog.cli.databases import reading
 from heptalog.replay.errors import Code, Unavailable
 from heptalog.service.config import Surroundings
 from heptalog.service.evidence.checkpoints import Checkpoints
-from heptalog.service.evidence.keys import load_ring
+from heptalog.service.evidence.keys import load_signing
 from heptalog.service.evidence.signing import Signer
 from heptalog.service.store import Checkpoint
 from heptalog.service.store.duck import DuckStore
@@ -25,7 +25,7 @@ def kept_checkpoint(path: Path, size: int | None, connections: Connections) -> C
 
 def sign_database(path: Path, keys: Sequence[Path]) -> Checkpoint:
     """Sign all that a database has. Raises Unavailable, Malformed for the keys, Corrupt for the log."""
-    ring = load_ring(keys)
+    ring = load_signing(keys)
     if not path.exists():
         # Opened for writing it would be made.
         raise Unavailable(Code.SOURCE_NOT_FOUND, path=shown(path))

@@ -136,6 +136,8 @@ def one_game(text: str) -> FileGame | DatabaseGame | ServerGame:
     match named(text):
         case Folder(path=path):
             raise Unavailable(Code.SOURCE_UNREADABLE, problem="a folder, where one game is asked for", path=shown(path))
+        case Database(path=path) if not path.exists():
+            raise Unavailable(Code.SOURCE_NOT_FOUND, path=shown(path))
         case Database(name=name) | Server(name=name):
             raise WrongUse(f"{name}: name one of its games, as {name}#GAME")
         case game:

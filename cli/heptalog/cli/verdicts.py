@@ -19,7 +19,7 @@ class Proved(Struct, frozen=True, rename="camel"):
     """What a bundle shows. Where no key was given nobody is said to have signed, and nothing `is_proved`."""
 
     is_proved: bool
-    game: str
+    game_id: str
     viewer: str
     hidden_parts: int
     rules_checked_to: int

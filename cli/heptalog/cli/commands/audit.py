@@ -8,7 +8,7 @@ import typer
 
 from heptalog.cli.exits import Exit, WrongUse, complain
 from heptalog.cli.guard import guarded
-from heptalog.cli.options import Format, FormatOption, LogArgument
+from heptalog.cli.options import Format, FormatOption, JobsOption, LogArgument
 
 CheckpointOption = Annotated[
     list[Path] | None,
@@ -24,12 +24,12 @@ KeyOption = Annotated[
     list[str] | None,
     typer.Option(
         "--key",
+        "-k",
         metavar="KEY",
         help="A public key, or a file of them. Every checkpoint must be signed by one of all that are given.",
         show_default=False,
     ),
 ]
-JobsOption = Annotated[int, typer.Option("--jobs", "-j", min=0, max=256, help="Processes; 0 is one a core.")]
 StateOption = Annotated[
     Path | None,
     typer.Option(

@@ -16,6 +16,7 @@ KeysOption = Annotated[
     list[str] | None,
     typer.Option(
         "--key",
+        "-k",
         metavar="KEY",
         help="A public key, or a file of them. The latest checkpoint must be signed by one of all that are given.",
         show_default=False,
@@ -32,7 +33,7 @@ def backup(
     The first time all of it, later what is new. One moment of the log, checked as it is copied: every record, every
     hash, the Merkle tree and its checkpoints. Another log, or one that has become shorter, is refused; then, and
     whenever it is interrupted, the backup stays what it was. Appends do not wait for it. Of what is in the folder
-    already only the lengths are looked at: heptalog restore FOLDER --check reads every byte of it.
+    already a gibibyte is read again each time and held against its sums: heptalog restore FOLDER --check reads all.
     Exit code 1: it is refused; 3: something cannot be read, reached or written.
     """
     import time

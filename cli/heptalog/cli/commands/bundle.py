@@ -15,7 +15,6 @@ ViewerOption = Annotated[
     str,
     typer.Option(
         "--as",
-        "--viewer",
         metavar="VIEWER",
         help="Who is to read it: public, arbiter (has all), seat:N, or a player by id or name.",
     ),
@@ -24,6 +23,7 @@ KeysOption = Annotated[
     list[Path] | None,
     typer.Option(
         "--key",
+        "-k",
         metavar="FILE",
         help="The log's private key. Signs a checkpoint in a database where none reaches as far as the game.",
         show_default=False,

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from heptalog.cli.exits import Exit, WrongUse, no_whole_log
+from heptalog.cli.exits import Exit, WrongUse
 from heptalog.cli.guard import guarded
 from heptalog.cli.options import LogArgument, OutOption
 
@@ -14,6 +14,7 @@ KeyOption = Annotated[
     list[Path] | None,
     typer.Option(
         "--key",
+        "-k",
         metavar="FILE",
         help="The private key that signs a database, with --fresh; a server has its own. May be given several times.",
         show_default=False,
@@ -42,13 +43,13 @@ def checkpoint(
     from heptalog.cli.exporting import write_out
     from heptalog.cli.servers import Server
     from heptalog.cli.signing import kept_checkpoint, sign_database
-    from heptalog.cli.sources import named
+    from heptalog.cli.sources import log_named
     from heptalog.replay.errors import HeptalogError
 
     if fresh and size is not None:
         raise WrongUse("--size: a fresh checkpoint has the size that the log has")
     with Connections() as connections:
-        match named(source):
+        match log_named(source):
             case Server(target=target):
                 if key:
                     raise WrongUse("--key: a server signs with the keys that it was started with")
@@ -64,7 +65,5 @@ def checkpoint(
                 if key:
                     raise WrongUse("--key: only with --fresh is something signed")
                 note = kept_checkpoint(path, size, connections).note
-            case _:
-                raise no_whole_log(source)
     write_out(out, [note.encode()])
     return Exit.FINE

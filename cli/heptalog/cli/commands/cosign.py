@@ -11,7 +11,9 @@ from heptalog.cli.guard import guarded
 SourceArgument = Annotated[str, typer.Argument(metavar="grpc://HOST:PORT", help="The server.", show_default=False)]
 KeyOption = Annotated[
     Path,
-    typer.Option("--key", metavar="FILE", help="The witness's private key, of keygen --cosigner.", show_default=False),
+    typer.Option(
+        "--key", "-k", metavar="FILE", help="The witness's private key, of keygen --cosigner.", show_default=False
+    ),
 ]
 LogKeyOption = Annotated[
     list[Path],

@@ -8,21 +8,22 @@ import typer
 from heptalog.cli.exits import Exit
 from heptalog.cli.guard import guarded
 
-IntoOption = Annotated[
+OutOption = Annotated[
     Path | None,
     typer.Option(
-        "--into",
+        "--out",
+        "-o",
         metavar="FOLDER",
         help="Keep the database and the files here; those of an earlier demonstration are gone on with.",
         readable=False,
         show_default=False,
     ),
 ]
-SeedOption = Annotated[int, typer.Option("--seed", help="Which games are played.")]
+SeedOption = Annotated[int, typer.Option("--seed", metavar="N", help="Which games are played.")]
 
 
 @guarded
-def demo(into: IntoOption = None, seed: SeedOption = 7) -> Exit:
+def demo(out: OutOption = None, seed: SeedOption = 7) -> Exit:
     """Show the whole program at work.
 
     Starts a real server on a free port, records a game of each kind through gRPC, replays one, verifies all, compares
@@ -34,7 +35,7 @@ def demo(into: IntoOption = None, seed: SeedOption = 7) -> Exit:
 
     from heptalog.cli.demonstration import demonstrate
 
-    if into is not None:
-        into.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory(prefix="heptalog-") if into is None else nullcontext(str(into)) as folder:
+    if out is not None:
+        out.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(prefix="heptalog-") if out is None else nullcontext(str(out)) as folder:
         return demonstrate(Path(folder), seed)

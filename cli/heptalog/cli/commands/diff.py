@@ -76,24 +76,20 @@ def _compared(left: "Game", right: "Game", connections: "Connections", format_: 
 
 
 def _under_options(game: "Game", texts: list[str], connections: "Connections", format_: Format) -> Exit:
-    from heptalog.cli.comparing import alternative_json, alternative_text, options_under
+    from heptalog.cli.comparing import alternative_json, alternative_text
     from heptalog.cli.examine import loaded
+    from heptalog.cli.given_options import options_under
     from heptalog.cli.output import write_document, write_lines
     from heptalog.replay.alternative import under
-    from heptalog.replay.errors import Refused
     from heptalog.replay.events import GameStarted
-    from heptalog.replay.sentences import sentence
 
     events, verdict = loaded(game, connections)
     if code := _told((verdict,)):
         return code
     started = events[0].body
     assert isinstance(started, GameStarted), "a good game begins with its start"
-    options = options_under(started.rules, texts)
-    try:
-        alternative = under([event.body for event in events], options)
-    except Refused as error:
-        raise WrongUse(f"--options: {sentence(error)}") from error
+    options = options_under(started, texts)
+    alternative = under([event.body for event in events], options)
     if format_ is Format.TEXT:
         write_lines(alternative_text(alternative, started, options, verdict, events))
     else:

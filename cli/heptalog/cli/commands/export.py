@@ -1,5 +1,7 @@
 """`heptalog export`: recorded games as game files, or the whole history as tables."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,6 +12,9 @@ from heptalog.cli.guard import guarded
 from heptalog.cli.options import ARBITER, AsOption, Format, FormatOption, named_path
 
 if TYPE_CHECKING:
+    from heptalog.cli.connections import Connections
+    from heptalog.cli.databases import Database
+    from heptalog.cli.servers import Server
     from heptalog.cli.sources import Named
 
 SourceArgument = Annotated[
@@ -38,7 +43,7 @@ ParquetOption = Annotated[
     typer.Option(
         "--parquet",
         parser=named_path,
-        metavar="DIR",
+        metavar="FOLDER",
         help="All games that have ended as tables; later what is new.",
         show_default=False,
     ),
@@ -48,7 +53,7 @@ ArrowOption = Annotated[
     typer.Option(
         "--arrow",
         parser=named_path,
-        metavar="DIR",
+        metavar="FOLDER",
         help="The same as one Arrow file a table; made anew each time.",
         show_default=False,
     ),
@@ -58,7 +63,7 @@ CsvOption = Annotated[
     typer.Option(
         "--csv",
         parser=named_path,
-        metavar="DIR",
+        metavar="FOLDER",
         help="The same as one CSV file a table; made anew each time.",
         show_default=False,
     ),
@@ -107,33 +112,24 @@ def export(
 def _export_games(name: "Named", as_: str, out: Path | None) -> Exit:
     from heptalog.cli.connections import Connections
     from heptalog.cli.databases import Database
-    from heptalog.cli.exporting import events_for, exported, file_name, lines_of, write_whole
+    from heptalog.cli.exporting import events_for, file_name, lines_of, write_whole
     from heptalog.cli.output import write_bytes
-    from heptalog.cli.render import counted
     from heptalog.cli.servers import Server
     from heptalog.cli.sources import Folder
+    from heptalog.replay.errors import Code, Unavailable
 
     if out == Path("-"):
         out = None
     with Connections() as connections:
+        if isinstance(name, Database) and not name.path.exists():
+            raise Unavailable(Code.SOURCE_NOT_FOUND, path=name.name)
         if isinstance(name, Database | Server | Folder):
-            if out is None or (out.exists() and not out.is_dir()) or isinstance(name, Folder):
+            if isinstance(name, Folder):
+                raise WrongUse(f"{name.name}: a folder is many games: name one of its files")
+            if out is None or (out.exists() and not out.is_dir()):
                 raise WrongUse(f"{name.name}: name one of its games (as {name.name}#GAME), or a folder with --out")
-            out.mkdir(parents=True, exist_ok=True)
-            count = 0
-            bad: set[Exit] = set()
-            if isinstance(name, Database) and connections.fault(name.path) is not None:
-                # What is left is exported, and that it is not all is told.
-                connections.complain(name.path)
-                bad.add(Exit.FINDING)
-            for result in exported(name.games(connections), as_, out, connections):
-                if result.exit is Exit.FINE:
-                    count += 1
-                else:
-                    complain(result.problem)
-                    bad.add(result.exit)
-            complain(f"{counted(count, 'game')} written to {out}")
-            return worst(bad)
+            with _folder_at(out):
+                return _export_all(name, as_, out, connections)
         events = events_for(as_, name, connections)
     if out is None:
         for line in lines_of(events):
@@ -142,3 +138,37 @@ def _export_games(name: "Named", as_: str, out: Path | None) -> Exit:
         game_id = next((event.game_id for event in events if event.game_id), "game")
         write_whole(out / file_name(game_id) if out.is_dir() else out, lines_of(events))
     return Exit.FINE
+
+
+def _export_all(log: "Database | Server", as_: str, out: Path, connections: "Connections") -> Exit:
+    from heptalog.cli.databases import Database
+    from heptalog.cli.exporting import exported
+    from heptalog.cli.render import counted
+
+    count = 0
+    bad: set[Exit] = set()
+    if isinstance(log, Database) and connections.fault(log.path) is not None:
+        # What is left is exported, and that it is not all is told.
+        connections.complain(log.path)
+        bad.add(Exit.FINDING)
+    for result in exported(log.games(connections), as_, out, connections):
+        if result.exit is Exit.FINE:
+            count += 1
+        else:
+            complain(result.problem)
+            bad.add(result.exit)
+    complain(f"{counted(count, 'game')} written to {out}")
+    return worst(bad)
+
+
+@contextmanager
+def _folder_at(path: Path) -> Iterator[None]:
+    """A folder to write into; where it is made for that and nothing comes into it for an error, it goes again."""
+    is_new = not path.exists()
+    path.mkdir(parents=True, exist_ok=True)
+    try:
+        yield
+    except BaseException:
+        if is_new and not any(path.iterdir()):
+            path.rmdir()
+        raise

@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from heptalog.cli.exits import Exit, WrongUse, complain, worst
+from heptalog.cli.exits import Exit, complain, worst
 from heptalog.cli.guard import guarded
-from heptalog.cli.options import Format, FormatOption, LimitOption, PathsArgument
+from heptalog.cli.options import Format, FormatOption, LimitOption, PathsArgument, RulesetOption, TournamentOption
 
 
 class GameStatus(StrEnum):
@@ -19,15 +19,23 @@ class GameStatus(StrEnum):
     CLOSED = "closed"
 
 
-# Which there are is known to the registry alone, and it is loaded only when a command runs.
-RulesetOption = Annotated[
-    str | None,
-    typer.Option("--ruleset", metavar="NAME", help="Only games of these rules, as seven_up.", show_default=False),
+PlayerOption = Annotated[
+    str,
+    typer.Option(
+        "--player",
+        metavar="PLAYER",
+        help="Only games of a player by id or name: the whole of it, as it is recorded.",
+        show_default=False,
+    ),
 ]
-PlayerOption = Annotated[str, typer.Option("--player", metavar="ID", help="Only games of the player with this id.")]
-TournamentOption = Annotated[str, typer.Option("--tournament", metavar="NAME", help="Only games of this tournament.")]
 StatusOption = Annotated[
-    GameStatus | None, typer.Option("--status", help="Only games that go on, were won, or were closed by the arbiter.")
+    GameStatus | None,
+    typer.Option(
+        "--status",
+        metavar="|".join(GameStatus),
+        case_sensitive=False,
+        help="Only games that go on, were won, or were closed by the arbiter.",
+    ),
 ]
 ResultsOption = Annotated[
     bool, typer.Option("--results", help="Replay each game for its scores and winners; for files that is done anyway.")
@@ -52,17 +60,16 @@ def games(
     """
     from heptalog.cli.connections import Connections
     from heptalog.cli.listing import Row, rows
-    from heptalog.cli.output import Objects, write_table
-    from heptalog.cli.render import GAME_COLUMNS, RESULT_COLUMNS, finding_text, row_cells
+    from heptalog.cli.output import Objects
+    from heptalog.cli.render import GAME_COLUMNS, RESULT_COLUMNS, SPARE_COLUMNS, finding_text, row_cells
+    from heptalog.cli.rulesets import ruleset_named
     from heptalog.cli.verdicts import Verdict
-    from heptalog.replay.registry import NEWEST
+    from heptalog.cli.wordtables import write_words
     from heptalog.service.store import GameFilter, Status
 
-    if ruleset is not None and ruleset not in NEWEST:
-        raise WrongUse(f"--ruleset {ruleset}: the games are {', '.join(NEWEST)}")
     wanted = GameFilter(
-        ruleset=ruleset or "",
-        player_id=player,
+        ruleset="" if ruleset is None else ruleset_named(ruleset),
+        player=player,
         tournament=tournament,
         status=Status(status.upper()) if status else None,
     )
@@ -94,7 +101,8 @@ def games(
             if name not in RESULT_COLUMNS or any(cells[index] for cells in listed)
         ]
         table = [[cells[index] for index in shown] for cells in listed]
-        write_table([GAME_COLUMNS[index] for index in shown], table, numbers=("events",), whole="game")
+        columns = [GAME_COLUMNS[index] for index in shown]
+        write_words(columns, table, numbers=("events",), whole="game", spare=SPARE_COLUMNS)
     elif not bad and not listed and format_ is Format.TEXT:
         complain("no game fits")
     exits = {verdict.exit for verdict in bad}

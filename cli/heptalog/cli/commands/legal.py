@@ -5,12 +5,18 @@ from typing import Annotated
 
 import typer
 
-from heptalog.cli.exits import Exit, complain
+from heptalog.cli.exits import Exit, WrongUse, complain
 from heptalog.cli.guard import guarded
-from heptalog.cli.options import AtOption, Format, FormatOption, GameArgument, LimitOption
+from heptalog.cli.options import AsOption, AtOption, Format, FormatOption, GameArgument, LimitOption
 
 SeatOption = Annotated[
-    int | None, typer.Option("--seat", min=0, metavar="N", help="Only this seat's moves.", show_default=False)
+    str | None,
+    typer.Option(
+        "--seat",
+        metavar="SEAT",
+        help="Only the moves of a seat by its number, or of a player by id or name.",
+        show_default=False,
+    ),
 ]
 
 
@@ -21,29 +27,30 @@ def legal(
     seat: SeatOption = None,
     limit: LimitOption = None,
     format_: FormatOption = Format.TEXT,
+    as_: AsOption = "arbiter",
 ) -> Exit:
     """List the legal moves of a game.
 
-    In json and jsonl they are bodies of a game file. Rulings, which the arbiter may make at any time, are not listed.
+    The arbiter sees all; a seat its own moves, and the public none, for they tell who holds what. In json and jsonl
+    they are bodies of a game file. Rulings, which the arbiter may make at any time, are not listed.
     """
     from heptalog.cli.connections import Connections
-    from heptalog.cli.examine import step_at
+    from heptalog.cli.looking import looked_at
     from heptalog.cli.output import Objects, write_text
     from heptalog.cli.render import body_json, standing_text
     from heptalog.cli.sources import one_game
-    from heptalog.cli.viewers import no_such_seat
-    from heptalog.replay.fold import legal_of
+    from heptalog.cli.viewers import seat_named, viewer_text
+    from heptalog.replay.rules import ARBITER
     from heptalog.replay.words import names_of, tell_event
 
     with Connections() as connections:
-        step = step_at(one_game(game), connections, at)
-    fold = step.fold
-    seat_count = len(fold.started.players)
-    if seat is not None and seat >= seat_count:
-        raise no_such_seat(f"--seat {seat}", seat_count)
-    moves = legal_of(fold.rules, fold.state)
-    if seat is not None:
-        moves = (move for move in moves if getattr(move, "seat", None) == seat)
+        fold, sight = looked_at(one_game(game), connections, as_, at)
+    only = None if seat is None else seat_named(seat, fold.started.players)
+    if only not in (None, sight.viewer.seat) and sight.viewer != ARBITER:
+        raise WrongUse(f"--seat {seat}: only the arbiter and the seat itself see its moves")
+    moves = sight.legal()
+    if only is not None:
+        moves = (move for move in moves if getattr(move, "seat", None) == only)
     names = names_of(fold.started)
     count = 0
     with Objects(is_list=format_ is Format.JSON, is_silent=format_ is Format.TEXT) as out:
@@ -54,7 +61,10 @@ def legal(
             else:
                 out.write(body_json(move))
     if not count:
-        complain(f"no move: {standing_text(step)}")
+        told = "no move" if sight.viewer == ARBITER else f"no move that {viewer_text(sight.viewer)} sees"
+        if fold.state.over:
+            told = "the game is over, so there is no move"
+        complain(f"{told}: {standing_text(fold)}")
     elif next(moves, None) is not None:
         complain(f"these are the first {count}; there are more")
     return Exit.FINE

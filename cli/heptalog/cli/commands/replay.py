@@ -6,7 +6,7 @@ import typer
 
 from heptalog.cli.exits import Exit, WrongUse
 from heptalog.cli.guard import guarded
-from heptalog.cli.options import AtOption, Format, FormatOption, GameArgument
+from heptalog.cli.options import AsOption, AtOption, Format, FormatOption, GameArgument
 
 FromOption = Annotated[int, typer.Option("--from", min=0, metavar="N", help="Begin with event N.")]
 ToOption = Annotated[
@@ -26,15 +26,17 @@ def replay(
     from_: FromOption = 0,
     to: ToOption = None,
     outcomes: OutcomesOption = False,
+    as_: AsOption = "arbiter",
 ) -> Exit:
     """Replay a game event by event.
 
-    In text: what happened, what followed from it, and the table after each round. Each event is checked on the way:
-    form, chain, seals and rules. Where the game is bad, what came before is still written, the finding goes to stderr,
-    and the exit code is 1.
+    In text: what happened, what followed from it, and the table after each round, as the viewer sees it; hands that it
+    does not see are numbers. Each event is checked on the way: form, chain, seals and rules. Where the game is bad,
+    what came before is still written, the finding goes to stderr, and the exit code is 1. For others than the arbiter
+    all of the game is read first, for what was taken back they have not seen; of a bad one they are shown nothing.
     """
     from heptalog.cli.connections import Connections
-    from heptalog.cli.examine import steps
+    from heptalog.cli.looking import looked_through
     from heptalog.cli.output import Objects, write_lines
     from heptalog.cli.render import ends_round, step_json, step_text, table_text
     from heptalog.cli.sources import one_game
@@ -45,14 +47,13 @@ def replay(
     if last is not None and last < first:
         raise WrongUse("--to comes before --from")
     source = one_game(game)
-    shown = None
-    step = None
+    shown = step = sight = None
     with Connections() as connections, Objects(is_list=format_ is Format.JSON, is_silent=format_ is Format.TEXT) as out:
-        for step in steps(source, connections):
+        for step, sight in looked_through(source, connections, as_):
             if step.event.sequence >= first:
                 shown = step
                 if format_ is Format.TEXT:
-                    write_lines(step_text(step))
+                    write_lines(step_text(step, sight.viewer, sight.withheld))
                 else:
                     out.write(step_json(step, with_outcomes=outcomes))
             if step.event.sequence == last:
@@ -60,6 +61,7 @@ def replay(
     if shown is None or (at is not None and shown.event.sequence != at):
         head = -1 if step is None else step.event.sequence
         raise WrongUse(f"{source.name} has no event {first}: its last is {head}")
+    assert sight is not None, "something was shown"
     if format_ is Format.TEXT and not ends_round(shown):
-        write_lines(table_text(shown))
+        write_lines(table_text(shown.fold, sight.viewer, sight.withheld))
     return Exit.FINE

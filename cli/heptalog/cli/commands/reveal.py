@@ -10,7 +10,9 @@ from heptalog.cli.options import GameArgument, OutOption
 
 SeatOption = Annotated[
     str,
-    typer.Option("--seat", metavar="N|PLAYER", help="Whose: a seat, or a player by id or name.", show_default=False),
+    typer.Option(
+        "--seat", metavar="SEAT", help="Whose: a seat by its number, or a player by id or name.", show_default=False
+    ),
 ]
 RoundOption = Annotated[
     int | None, typer.Option("--round", min=1, metavar="N", help="Only of this round.", show_default=False)

@@ -5,7 +5,7 @@ from typing import Annotated, Final
 
 import typer
 
-from heptalog.cli.exits import Exit
+from heptalog.cli.exits import Exit, WrongUse
 from heptalog.cli.guard import guarded
 from heptalog.cli.options import SECONDS_MAX
 
@@ -19,8 +19,10 @@ DatabaseArgument = Annotated[
         show_default=False,
     ),
 ]
-HostOption = Annotated[str, typer.Option("--host", help="A loopback address: there are no credentials yet.")]
-PortOption = Annotated[int, typer.Option("--port", min=0, max=65535, help="0 is any free one.")]
+HostOption = Annotated[
+    str, typer.Option("--host", metavar="HOST", help="A loopback address: there are no credentials yet.")
+]
+PortOption = Annotated[int, typer.Option("--port", min=0, max=65535, metavar="PORT", help="0 is any free one.")]
 ReserveOption = Annotated[
     str | None,
     typer.Option(
@@ -34,6 +36,7 @@ KeyOption = Annotated[
     list[Path] | None,
     typer.Option(
         "--key",
+        "-k",
         metavar="FILE",
         help="Sign checkpoints with this key of keygen. Two while a key is changed; the old one may be a public one.",
         show_default=False,
@@ -54,7 +57,7 @@ CheckpointOption = Annotated[
         "--checkpoint-seconds",
         min=0.1,
         max=SECONDS_MAX,
-        metavar="N",
+        metavar="SECONDS",
         help="How often what is new is signed.",
     ),
 ]
@@ -65,7 +68,7 @@ QueriesOption = Annotated[
     int, typer.Option("--queries", min=1, max=64, metavar="N", help="Questions in SQL that are worked on at once.")
 ]
 QuerySecondsOption = Annotated[
-    float, typer.Option("--query-seconds", min=0.1, max=86_400, metavar="N", help="What one question may take.")
+    float, typer.Option("--query-seconds", min=0.1, max=86_400, metavar="SECONDS", help="What one question may take.")
 ]
 QueryMemoryOption = Annotated[
     str, typer.Option("--query-memory", metavar="SIZE", help="What one question may take of memory; 64MiB or more.")
@@ -103,7 +106,9 @@ def serve(
 
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")
     from heptalog.cli.connections import opening
+    from heptalog.cli.databases import DatabaseGame
     from heptalog.cli.sizes import size_of
+    from heptalog.cli.sources import named
     from heptalog.service.config import LOG_FORMAT, Settings
     from heptalog.service.evidence.keys import load_public, load_ring
     from heptalog.service.server import serve as run
@@ -113,6 +118,8 @@ def serve(
     def announce(bound: int) -> None:
         print(f"listening on {f'[{host}]' if ':' in host else host}:{bound}", flush=True)  # noqa: T201  # the result
 
+    if isinstance(named(str(database)), DatabaseGame):
+        raise WrongUse(f"{database}: name a database, without a game")
     reserve_bytes = None if reserve is None else size_of(reserve, "--reserve")
     settings = Settings(
         str(database),

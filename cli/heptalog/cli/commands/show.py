@@ -11,26 +11,20 @@ def show(
 ) -> Exit:
     """Show how a game stands, as a viewer sees it.
 
-    The table, hands included, for the arbiter; for others what they may see. In json: the standing and the view.
+    The table is the same for all; of hands that the viewer does not see only the number of cards or tiles. What was
+    taken back later nobody but the arbiter has seen. In json: the standing and the view.
     """
     from heptalog.cli.connections import Connections
-    from heptalog.cli.examine import step_at
+    from heptalog.cli.looking import looked_at
     from heptalog.cli.output import write_document, write_lines, write_text
-    from heptalog.cli.render import standing_text, table_text, view_text
+    from heptalog.cli.render import standing_text, table_text
     from heptalog.cli.sources import one_game
-    from heptalog.cli.viewers import viewer_named
-    from heptalog.replay.fold import view_of
-    from heptalog.replay.rules import ARBITER
-    from heptalog.replay.words import names_of
 
     with Connections() as connections:
-        step = step_at(one_game(game), connections, at)
-    fold = step.fold
-    viewer = viewer_named(as_, fold.started.players)
-    view = view_of(fold.rules, fold.state, viewer)
+        fold, sight = looked_at(one_game(game), connections, as_, at)
     if format_ is Format.TEXT:
-        write_text(standing_text(step))
-        write_lines(table_text(step) if viewer == ARBITER else ["", *view_text(view, names_of(fold.started))])
+        write_text(standing_text(fold))
+        write_lines(table_text(fold, sight.viewer, sight.withheld))
     else:
-        write_document({"standing": fold.standing(), "view": view}, format_)
+        write_document({"standing": fold.standing(), "view": sight.view}, format_)
     return Exit.FINE

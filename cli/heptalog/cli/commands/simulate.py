@@ -6,7 +6,7 @@ import typer
 
 from heptalog.cli.exits import Exit, WrongUse, complain
 from heptalog.cli.guard import guarded
-from heptalog.cli.options import Format, FormatOption
+from heptalog.cli.options import Format, FormatOption, JobsOption
 
 DestinationArgument = Annotated[
     str,
@@ -15,10 +15,15 @@ DestinationArgument = Annotated[
     ),
 ]
 GamesOption = Annotated[int, typer.Option("--games", "-n", min=1, metavar="N", help="So many in all.")]
-SeedOption = Annotated[int, typer.Option("--seed", metavar="S", help="Other games for every number.")]
-GameOption = Annotated[
+SeedOption = Annotated[int, typer.Option("--seed", metavar="N", help="Other games for every number.")]
+RulesetsOption = Annotated[
     list[str] | None,
-    typer.Option("--game", metavar="NAME", help="Only games of these rules, as seven_up.", show_default=False),
+    typer.Option(
+        "--ruleset",
+        metavar="RULESET",
+        help="Only games of these rules, as seven_up. May be given several times.",
+        show_default=False,
+    ),
 ]
 BotsOption = Annotated[
     str, typer.Option("--bots", metavar="random|greedy|mixed", help="How they play; mixed is each as good as it is.")
@@ -26,15 +31,11 @@ BotsOption = Annotated[
 PlayersOption = Annotated[int, typer.Option("--players", min=2, max=1_000_000, metavar="N", help="Members in all.")]
 TournamentOption = Annotated[str, typer.Option("--tournament", metavar="NAME", help="All games belong to this one.")]
 TournamentsOption = Annotated[
-    int, typer.Option("--tournaments", min=1, max=26, metavar="K", help="Weekends with tournaments in a season.")
+    int, typer.Option("--tournaments", min=1, max=26, metavar="N", help="Weekends with tournaments in a season.")
 ]
 MonthsOption = Annotated[
     int,
-    typer.Option("--months", min=1, max=12, metavar="M", help="A season; each has twice the games of the one before."),
-]
-ProcessesOption = Annotated[
-    int | None,
-    typer.Option("--processes", min=1, max=256, metavar="P", help="By default one a core.", show_default=False),
+    typer.Option("--months", min=1, max=12, metavar="N", help="A season; each has twice the games of the one before."),
 ]
 
 
@@ -43,13 +44,13 @@ def simulate(
     destination: DestinationArgument,
     games: GamesOption,
     seed: SeedOption = 7,
-    game: GameOption = None,
+    ruleset: RulesetsOption = None,
     bots: BotsOption = "mixed",
     players: PlayersOption = 400,
     tournament: TournamentOption = "",
     tournaments: TournamentsOption = 6,
     months: MonthsOption = 6,
-    processes: ProcessesOption = None,
+    jobs: JobsOption = 0,
     format_: FormatOption = Format.TEXT,
 ) -> Exit:
     """Play games by bots, into a database or a server.
@@ -63,27 +64,26 @@ def simulate(
     from heptalog.cli.connections import Connections
     from heptalog.cli.output import counting, write_document, write_text
     from heptalog.cli.render import counted
+    from heptalog.cli.rulesets import ruleset_named
     from heptalog.cli.simulating.opening import opened
     from heptalog.cli.simulating.options import seats_least
     from heptalog.cli.simulating.plans import Bots, Plan
     from heptalog.cli.simulating.running import run
     from heptalog.replay.registry import NEWEST
 
-    rulesets = tuple(key for key in NEWEST if not game or key in game)
-    if unknown := [key for key in game or () if key not in NEWEST]:
-        raise WrongUse(f"--game {unknown[0]}: the games are {', '.join(NEWEST)}")
-    if bots not in list(Bots):
+    named = {ruleset_named(text) for text in ruleset or ()}
+    rulesets = tuple(key for key in NEWEST if not named or key in named)
+    if bots.lower() not in list(Bots):
         raise WrongUse(f"--bots {bots}: they play {', '.join(Bots)}")
     if players < (least := max(map(seats_least, rulesets))):
         raise WrongUse(f"--players {players}: it takes {least} for these games")
-    plan = Plan(rulesets, seed, Bots(bots), players, tournament, tournaments, months)
-    jobs = processes or core_count()
+    plan = Plan(rulesets, seed, Bots(bots.lower()), players, tournament, tournaments, months)
     with (
         Connections() as connections,
         opened(destination, connections) as log,
         counting("games simulated", total=games) as counter,
     ):
-        result = run(plan, games, log, processes=jobs, counter=counter)
+        result = run(plan, games, log, processes=jobs or core_count(), counter=counter)
     if format_ is Format.TEXT:
         write_text(f"{counted(result.games_added, 'game')} and {counted(result.events_added, 'event')} added")
     else:

@@ -27,6 +27,8 @@ TableFormOption = Annotated[
     typer.Option(
         "--format",
         "-f",
+        metavar="|".join(TableForm),
+        case_sensitive=False,
         help="text, the default, is for people and has the first 1,000 rows; the others have all.",
         show_default=False,
     ),

@@ -7,11 +7,8 @@ import typer
 
 from heptalog.cli.exits import Exit, WrongUse, complain, worst
 from heptalog.cli.guard import guarded
-from heptalog.cli.options import Format, FormatOption, PathsArgument, QuietOption
+from heptalog.cli.options import Format, FormatOption, JobsOption, PathsArgument, QuietOption
 
-JobsOption = Annotated[
-    int, typer.Option("--jobs", "-j", min=0, max=256, help="Processes that may work on many games; 0 is one a core.")
-]
 KeysOption = Annotated[
     list[str] | None,
     typer.Option(

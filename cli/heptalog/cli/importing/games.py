@@ -74,12 +74,12 @@ class Destination:
         return self._log
 
 
-class Import(Struct, frozen=True):
+class Import(Struct, frozen=True, rename="camel"):
     """What came of one game: `added` events are new, `known` were there; the last four are null where all is well."""
 
     source: str
     ok: bool
-    game: str | None = None
+    game_id: str | None = None
     added: int = 0
     known: int = 0
     sequence: int | None = None
@@ -139,14 +139,14 @@ def _result(game: Game | Missing, game_id: str, future: "Future[Counts]") -> Imp
         return _failed(bad(game, 0, error), game_id)
     except HeptalogError as error:
         return _failed(bad(game, 0, error, placed(error)), game_id)
-    return Import(game.name, ok=True, game=game_id, added=counts.added, known=counts.known)
+    return Import(game.name, ok=True, game_id=game_id, added=counts.added, known=counts.known)
 
 
 def _failed(verdict: Verdict, game_id: str | None = None) -> Import:
     return Import(
         verdict.source,
         ok=False,
-        game=game_id,
+        game_id=game_id,
         sequence=verdict.sequence,
         rule=verdict.rule,
         code=verdict.code,
