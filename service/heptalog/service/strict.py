@@ -1,6 +1,6 @@
 """Strictness on the wire: bytes that are no request, and fields unknown here, are told as any other fault of form."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, Final
 
 import grpc
@@ -62,6 +62,16 @@ def check_request(request: object) -> None:
         raise
 
 
+def _parts_of(value: Any) -> Iterator[tuple[str, Message]]:
+    """The messages in the value of a field, and where each is: in one message, a map or a list."""
+    if isinstance(value, Message):
+        yield "", value
+    elif isinstance(value, Mapping):
+        yield from ((f"[{key}]", value[key]) for key in sorted(value))
+    else:
+        yield from ((f"[{index}]", item) for index, item in enumerate(value))
+
+
 def _never_raising(decode: Decoder) -> Decoder:
     def decode_or_fail(data: bytes) -> object:
         try:
@@ -79,8 +89,7 @@ def _path_of_unknown(message: Message) -> str:
     for field, value in message.ListFields():
         if field.message_type is None:
             continue
-        items = [("", value)] if isinstance(value, Message) else [(f"[{i}]", item) for i, item in enumerate(value)]
-        for place, item in items:
+        for place, item in _parts_of(value):
             try:
                 codec.check_known(item)
             except Malformed:
