@@ -15,9 +15,10 @@ from msgspec.structs import replace
 
 from heptalog.cli.exits import Exit
 from heptalog.cli.render import feed_json, feed_text
-from heptalog.replay.events import GameClosed, NoteAdded
+from heptalog.replay.events import GameClosed, MovesRetracted, NoteAdded
 from heptalog.replay.rules import PUBLIC
 from heptalog.service.client import Client, FeedFilter
+from heptalog.service.config import Settings
 from heptalog.service.store.memory import MemoryStore
 from tests.cli.running import PROGRAM, WAIT_SECONDS, run, serving
 from tests.service.asking import ROCKS
@@ -71,12 +72,28 @@ def test_a_game_is_told_from_its_beginning_until_it_is_over(service: Service) ->
     assert [line["position"] for line in lines] == [2, 3]
     assert [line["sequence"] for line in lines] == [1, 2]
     assert {line["gameId"] for line in lines} == {"final"}
-    assert lines[0]["event"]["noteAdded"] == {"text": "ana is late"}
+    assert lines[0]["line"]["noteAdded"] == {"text": "ana is late"}
     assert lines[1]["outcomes"] == [{"outcome": "gameEndedByArbiter", "winners": [0, 2]}]
-    assert lines[1]["standing"]["over"]
+    assert [(line["event"], line["over"], line["scores"]) for line in lines] == [
+        ("noteAdded", False, [0, 0]),
+        ("gameClosed", True, [0, 0]),
+    ]
     assert lines[1]["words"] == ["The arbiter ends the game: rain", "ana and chie win"]
     exported = run("export", url)
-    assert [json.loads(line) for line in exported.out.splitlines()][1:] == [line["event"] for line in lines]
+    assert [json.loads(line) for line in exported.out.splitlines()][1:] == [line["line"] for line in lines]
+
+
+def test_a_game_is_over_where_it_stands_so(service: Service) -> None:
+    game = service.client().create_game(ROCKS, game_id="final")
+    game.append(GameClosed(reason="a fire alarm"))
+    game.append(MovesRetracted(to_sequence=0, reason="a false one"))
+    game.append(GameClosed(reason="rain"))
+    url = f"grpc://{service.target}#final"
+    told = run("follow", url, "--until-over")
+    assert (told.code, told.out.count("\n")) == (0, 4)
+    # What ended before is no reason to wait.
+    for position in ("3", "4"):
+        assert run("follow", url, "--until-over", "--after-position", position).code == 0
 
 
 def test_all_games_are_told_from_now_on(tmp_path: Path) -> None:
@@ -116,7 +133,7 @@ def test_a_server_that_is_killed_is_waited_for(tmp_path: Path) -> None:
                 with Client(proxy.target) as client:
                     client.resume("one").append(NoteAdded("second"))
                 line = json.loads(next_line(process))
-                assert (line["position"], line["event"]["noteAdded"]["text"]) == (3, "second")
+                assert (line["position"], line["line"]["noteAdded"]["text"]) == (3, "second")
                 assert re.fullmatch(rf"heptalog: following {url} from position [23] on; .*", next_word(process))
 
 
@@ -134,6 +151,16 @@ def test_who_reads_no_further_is_no_failure(tmp_path: Path) -> None:
             assert process.wait(WAIT_SECONDS) == 141
 
 
+def test_who_has_gone_is_noticed_though_nothing_happens() -> None:
+    with Service(MemoryStore(), settings=Settings("", heartbeat_seconds=0.05)) as service:
+        service.client().create_game(ROCKS, game_id="one")
+        with following_lines(f"grpc://{service.target}#one") as process:
+            assert next_line(process).endswith("begin Seven Rocks")
+            assert process.stdout is not None
+            process.stdout.close()
+            assert process.wait(WAIT_SECONDS) == 141
+
+
 def test_what_cannot_be_read_is_told_so(service: Service) -> None:
     service.client().create_game(ROCKS, game_id="one")
     (event,) = events_in(until_caught_up(service.client().subscribe(FeedFilter(viewer=PUBLIC))))
@@ -147,7 +174,6 @@ def test_what_cannot_be_read_is_told_so(service: Service) -> None:
     [
         (["{file}"], Exit.WRONG_USE, "only a running server can be followed, grpc://HOST:PORT"),
         (["{database}#one"], Exit.WRONG_USE, "only a running server can be followed"),
-        (["{url}", "--format", "json"], Exit.WRONG_USE, "it has no end"),
         (["{url}", "--until-over"], Exit.WRONG_USE, "name it, grpc://HOST:PORT#GAME"),
         (["{url}", "--ruleset", "seven_tops"], Exit.WRONG_USE, "the games are seven_rocks"),
         (["{url}#one", "--as", "nobody"], Exit.WRONG_USE, "or a player of the game by id or name"),

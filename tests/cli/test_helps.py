@@ -108,6 +108,6 @@ def test_one_name_means_one_thing_and_has_one_short_form() -> None:
     several = {long: names for long, names in said.items() if len(names) > 1}
     assert several.pop("--key") == KEY_NAMES
     assert several.pop("--out") == {"FILE", "FOLDER", "FILE|FOLDER"}
-    assert several.pop("--format") == {"text|json|jsonl", "text|csv|json|jsonl|parquet|arrow"}
+    assert several.pop("--format") == {"text|jsonl", "text|json|jsonl", "text|csv|json|jsonl|parquet|arrow"}
     assert several == {}
     assert not {"--viewer", "--processes", "--game"} & {*said}

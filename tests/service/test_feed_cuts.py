@@ -1,6 +1,7 @@
 """Feeds whose connection ends: cut, drained, or with their server; whoever goes on misses nothing, and hears of it."""
 
 import asyncio
+import socket
 from collections.abc import Iterator
 
 import grpc
@@ -92,6 +93,41 @@ def test_a_feed_goes_on_at_the_next_server(service: Service, proxy: Proxy) -> No
         other.client().append(Append("one", 0, (remark("r"),)))
         (event,) = those_told(feed, 1)
         assert (event.game_id, event.sequence, event.position) == ("one", 1, 2)
+
+
+@pytest.mark.parametrize("is_patient", [True, False])
+def test_a_feed_waits_for_a_server_that_is_away(service: Service, proxy: Proxy, is_patient: bool) -> None:
+    waited: list[float] = []
+
+    def pause(seconds: float) -> None:
+        waited.append(seconds)
+        if len(waited) == 10:
+            proxy.port = service.server.port
+
+    client = service.client(target=proxy.target, attempts=3, pause=pause)
+    new_game(service.client(), "one")
+    feed = client.subscribe(is_patient=is_patient)
+    assert [event.sequence for event in events_in(until_caught_up(feed))] == [0]
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        proxy.port = listener.getsockname()[1]
+    proxy.cut()
+    service.client().append(Append("one", 0, (remark("r"),)))
+    if is_patient:
+        assert those_told(feed, 1)[0].sequence == 1
+        assert len(waited) >= 10
+    else:
+        with pytest.raises(Unavailable):
+            next(feed)
+        assert len(waited) == 2
+
+
+def test_who_has_told_nothing_yet_is_not_waited_for(service: Service) -> None:
+    waited: list[float] = []
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        target = f"127.0.0.1:{listener.getsockname()[1]}"
+    with pytest.raises(Unavailable):
+        next(service.client(target=target, attempts=3, pause=waited.append).subscribe())
+    assert len(waited) == 2
 
 
 def test_a_client_that_is_closed_ends_its_feeds(service: Service) -> None:

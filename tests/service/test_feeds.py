@@ -156,6 +156,7 @@ def test_of_what_comes_too_only_what_is_wanted_is_told(service: Service, asked: 
     [
         (FeedFilter(game_id="none"), 0, NotFound, Code.GAME_NOT_FOUND),
         (FeedFilter(), TOTAL + 1, NotFound, Code.POSITION_AFTER_HEAD),
+        (FeedFilter(ruleset="chess"), 0, Refused, Code.RULESET_UNKNOWN),
         (FeedFilter(viewer=Viewer(1)), 0, Malformed, Code.FIELD_INVALID),
         (FeedFilter(game_id="seven_up-1", viewer=Viewer(9)), 0, Refused, Code.SEAT_UNKNOWN),
         (FeedFilter(game_id="seven_up-1", viewer=Viewer(-3)), 0, Malformed, Code.FIELD_INVALID),

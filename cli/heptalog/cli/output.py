@@ -1,6 +1,7 @@
 """Writing to stdout: lines, JSON and tables. What is said beside the result goes to stderr."""
 
 import json
+import select
 import shutil
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -49,6 +50,17 @@ def write_bytes(data: bytes) -> None:
 def flushed() -> None:
     """Have who reads see now what was written."""
     sys.stdout.flush()
+
+
+def check_heard() -> None:
+    """Raise BrokenPipeError where nobody reads stdout any more, though nothing is written to it now."""
+    watch = select.poll()
+    try:
+        watch.register(sys.stdout.fileno(), 0)
+    except (OSError, ValueError):
+        return  # it is no file of the system
+    if any(event & select.POLLERR for _, event in watch.poll(0)):
+        raise BrokenPipeError
 
 
 def write_json(value: Any) -> None:

@@ -173,16 +173,17 @@ def feed_text(event: "FeedEvent", *, is_one_game: bool) -> str:
 
 
 def feed_json(event: "FeedEvent") -> dict[str, Any]:
-    """An event of a feed as an object: its place, the line of a game file, how the game stands and what followed."""
+    """An event of a feed as an object: what `replay` tells with outcomes; its place, words and line of a game file."""
     place = {"position": event.position, "gameId": event.game_id, "sequence": event.sequence}
     if event.unread:
         return {**place, "unread": event.unread}
     return {
         **place,
-        "event": Raw(encode_line(event.event)),
-        "standing": event.standing,
+        **({} if event.standing is None else to_builtins(event.standing)),
+        "event": camel_name(type(event.event.body)),
         "outcomes": [{"outcome": followed.kind, **followed.fields} for followed in event.followed],
         "words": event.words,
+        "line": Raw(encode_line(event.event)),
     }
 
 

@@ -1,12 +1,21 @@
 """`heptalog follow`: what is being recorded, event by event."""
 
+from enum import StrEnum
 from typing import Annotated
 
 import typer
 
 from heptalog.cli.exits import Exit, WrongUse
 from heptalog.cli.guard import guarded
-from heptalog.cli.options import ARBITER, AsOption, Format, FormatOption, RulesetOption, TournamentOption
+from heptalog.cli.options import ARBITER, AsOption, RulesetOption, TournamentOption
+
+
+class FeedForm(StrEnum):
+    """The form of what has no end."""
+
+    TEXT = "text"
+    JSONL = "jsonl"
+
 
 SourceArgument = Annotated[
     str, typer.Argument(metavar="SOURCE", help="grpc://HOST:PORT, or one #GAME of it.", show_default=False)
@@ -21,7 +30,19 @@ AfterOption = Annotated[
         show_default=False,
     ),
 ]
-UntilOverOption = Annotated[bool, typer.Option("--until-over", help="End once the game that is followed is over.")]
+UntilOverOption = Annotated[
+    bool, typer.Option("--until-over", help="End once all is told of a game that is over as it stands.")
+]
+FeedFormOption = Annotated[
+    FeedForm,
+    typer.Option(
+        "--format",
+        "-f",
+        metavar="|".join(FeedForm),
+        case_sensitive=False,
+        help="text for people; jsonl is one object a line.",
+    ),
+]
 
 
 @guarded
@@ -32,32 +53,36 @@ def follow(
     ruleset: RulesetOption = None,
     after: AfterOption = None,
     until_over: UntilOverOption = False,
-    format_: FormatOption = Format.TEXT,
+    format_: FeedFormOption = FeedForm.TEXT,
 ) -> Exit:
-    """Follow what is being recorded, event by event, until Ctrl-C.
+    """Follow what is being recorded, until Ctrl-C.
 
-    In text: what happened and what followed from it. In jsonl: the event as in a game file, how its game stands and
-    what followed. After a cut connection, or while the server starts anew, it waits and goes on where it was.
+    In text: what happened and what followed from it. In jsonl: how the game stands, what followed, and the event as in
+    a game file. After a cut connection, or while the server starts anew, it waits and goes on where it was.
     """
     from heptalog.cli.connections import Connections
-    from heptalog.cli.following import events, feed_filter, followed
-    from heptalog.cli.output import Objects, flushed, write_text
+    from heptalog.cli.following import feed_filter, followed, told, told_until_over
+    from heptalog.cli.output import Objects, check_heard, flushed, write_text
     from heptalog.cli.render import feed_json, feed_text
+    from heptalog.cli.servers import ServerGame
+    from heptalog.service.client import FeedBatch
 
-    if format_ is Format.JSON:
-        raise WrongUse("a feed is no document, for it has no end; jsonl is one object a line")
-    target, game_id = followed(source)
-    if until_over and not game_id:
+    found = followed(source)
+    is_game = isinstance(found, ServerGame)
+    if until_over and not is_game:
         raise WrongUse("--until-over is about one game: name it, grpc://HOST:PORT#GAME")
-    with Connections() as connections, Objects(is_list=False, is_silent=format_ is Format.TEXT) as out:
-        asked = feed_filter(target, game_id, as_, connections, tournament=tournament, ruleset=ruleset)
-        start = after if after is not None or not game_id else 0
-        for event in events(target, asked, start, connections):
-            if format_ is Format.TEXT:
-                write_text(feed_text(event, is_one_game=bool(game_id)))
-            else:
-                out.write(feed_json(event))
+    is_text = format_ is FeedForm.TEXT
+    with Connections() as connections, Objects(is_list=False, is_silent=is_text) as out:
+        asked = feed_filter(found, as_, connections, tournament=tournament, ruleset=ruleset)
+        start = 0 if is_game and after is None else after
+        tell = told_until_over if until_over else told
+        for message in tell(found.target, asked, start, connections):
+            for event in message.events if isinstance(message, FeedBatch) else ():
+                if is_text:
+                    write_text(feed_text(event, is_one_game=is_game))
+                else:
+                    out.write(feed_json(event))
             flushed()
-            if until_over and event.standing is not None and event.standing.over:
-                break
+            # Where there is nothing to write for a while, nothing else would tell.
+            check_heard()
     return Exit.FINE

@@ -57,8 +57,15 @@ class Retries(Struct, frozen=True):
 
     def pauses(self) -> Iterator[float]:
         """The seconds to wait before each further attempt: doubling, with a little chance so that crowds disperse."""
+        return islice(self._pauses(), self.attempts - 1)
+
+    def endless_pauses(self) -> Iterator[float]:
+        """The same without an end; none where nothing is made again."""
+        return self._pauses() if self.attempts > 1 else iter(())
+
+    def _pauses(self) -> Iterator[float]:
         seconds = self.first_seconds
-        for _ in range(self.attempts - 1):
+        while True:
             yield seconds * random.uniform(0.5, 1.0)  # noqa: S311  # no secret hangs on it
             seconds = min(seconds * 2, self.longest_seconds)
 

@@ -149,14 +149,14 @@ class Client:
                 stream.cancel()
 
     def subscribe(
-        self, asked: FeedFilter | None = None, *, after: int | None = 0
+        self, asked: FeedFilter | None = None, *, after: int | None = 0, is_patient: bool = True
     ) -> Generator[FeedMessage, None, None]:
         """What was recorded and what is being recorded, with what followed from it, as one viewer, without end.
 
         It begins after the position `after`, 0 being the beginning, and where that is None with what is recorded from
-        now on. Goes on by itself after a cut connection. Whoever keeps the `position` of the last message that was
-        dealt with goes on after it another time, and is told everything at least once. What comes with `unread` set
-        has a place and nothing else.
+        now on. Goes on by itself after a cut connection; a server that is away is waited for as long as that takes once
+        it has told something, or without `is_patient` no longer than by other calls. Whoever keeps the `position` of
+        the last message that was dealt with goes on after it another time, and is told everything at least once.
         """
         place = FeedPlace(asked or FeedFilter(), after)
         pauses = self._retries.pauses()
@@ -166,7 +166,7 @@ class Client:
                 for message in stream:
                     if place.takes(message):
                         yield message
-                    pauses = self._retries.pauses()
+                    pauses = self._retries.endless_pauses() if is_patient else self._retries.pauses()
             except grpc.RpcError as error:
                 seconds = self._line.pause_after(error, pauses, is_worth_it=may_go_on(error))
                 self._pause(seconds)

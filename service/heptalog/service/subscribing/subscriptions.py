@@ -6,7 +6,8 @@ from contextlib import aclosing, suppress
 from functools import partial
 from typing import Final, TypeAlias
 
-from heptalog.replay.errors import Code, Malformed, NotFound, Unavailable
+from heptalog.replay.errors import Code, Malformed, NotFound, Refused, Unavailable
+from heptalog.replay.registry import NEWEST
 from heptalog.replay.rules import Role
 from heptalog.service.answering import Readers
 from heptalog.service.commits import Commits
@@ -62,8 +63,9 @@ class Subscriptions:
     async def feed(self, asked: FeedFilter, start: int | None) -> AsyncGenerator[bytes, None]:
         """The messages of one feed, from after a position or from now on, without end.
 
-        Raises NotFound for an unknown game or a position that is not there, Refused for a seat that is not at the
-        table, Malformed for a seat without a game, Unavailable where there are too many feeds or the server drains.
+        Raises NotFound for an unknown game or a position that is not there, Refused for unknown rules or a seat that is
+        not at the table, Malformed for a seat without a game, Unavailable where there are too many feeds or the server
+        drains.
         """
         if len(self._bells) >= self._settings.feeds_max:
             raise Unavailable(Code.OVERLOADED, rule="api", feeds=len(self._bells))
@@ -85,6 +87,9 @@ class Subscriptions:
             self._positions.at(asked.game_id).view(asked.viewer)
         elif asked.viewer.role is Role.SEAT:
             raise Malformed(Code.FIELD_INVALID, rule="api", field="viewer", problem="a seat is one of a game")
+        if asked.ruleset and asked.ruleset not in NEWEST:
+            # It would wait for ever, and in silence.
+            raise Refused(Code.RULESET_UNKNOWN, rule="api", ruleset=asked.ruleset)
         head = self._store.position()
         if start is not None and start > head:
             raise NotFound(Code.POSITION_AFTER_HEAD, rule="api", asked=start, head=head)
