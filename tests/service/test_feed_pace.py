@@ -7,7 +7,7 @@ from typing import Self
 import pytest
 from msgspec.structs import replace
 
-from heptalog.replay.errors import Code, Unavailable
+from heptalog.replay.errors import Code, Corrupt, Unavailable
 from heptalog.replay.rules import PUBLIC
 from heptalog.service.appends import Append
 from heptalog.service.client import (
@@ -210,6 +210,32 @@ def test_a_game_that_is_damaged_keeps_nobody_from_the_others(played: Service) ->
         is_damaged = event.game_id == "seven_up-1"
         assert event.unread == (Code.RECORD_DAMAGED if is_damaged else "")
         assert bool(event.record) is bool(event.words) is (event.standing is not None) is not is_damaged
+
+
+def test_a_game_that_is_damaged_can_be_followed_by_name(played: Service) -> None:
+    def damage(stored: Stored) -> Stored:
+        is_meant = stored.game_id == "seven_up-1" and stored.sequence == 0
+        return replace(stored, record=stored.record[:-3]) if is_meant else stored
+
+    played.store.damage = damage
+    for asked in (FeedFilter("seven_up-1"), FeedFilter("seven_up-1", viewer=PUBLIC), FeedFilter(tournament="autumn")):
+        events = events_in(until_caught_up(played.client().subscribe(asked)))
+        assert {event.unread for event in events if event.game_id == "seven_up-1"} == {Code.RECORD_DAMAGED}
+        assert not any(event.unread for event in events if event.game_id != "seven_up-1")
+
+
+def test_a_game_of_which_it_is_not_known_whether_it_is_wanted_is_told_unread(
+    played: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(game_id: str) -> None:
+        raise Corrupt(Code.RECORD_DAMAGED, rule="evidence", game_id=game_id)
+
+    monkeypatch.setattr(played.store, "game", broken)
+    # Its beginning, which says what it is, is not told.
+    messages = until_caught_up(played.client().subscribe(FeedFilter(tournament="autumn"), after=40))
+    check_whole(messages, 40)
+    assert {event.unread for event in events_in(messages)} == {Code.RECORD_DAMAGED}
+    assert messages[-1].position == TOTAL
 
 
 def test_where_the_log_itself_cannot_be_read_the_feed_says_so(played: Service, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,7 +19,7 @@ from heptalog.service.config import Settings
 from heptalog.service.store import Entry
 from heptalog.service.store.memory import MemoryStore
 from heptalog.service.subscribing.games import Games
-from heptalog.service.subscribing.telling import told
+from heptalog.service.subscribing.telling import Telling
 from tests.laws.test_redaction import DEALS, fold_of_beginning, viewers, with_cards_exchanged
 from tests.service.following import GAMES_PLAYED, events_in, until_caught_up
 from tests.support.play import EACH_GAME, Game, games
@@ -87,7 +87,8 @@ def told_of(bodies: Sequence[Body], viewer: Viewer) -> list[FeedEvent]:
     try:
         store.append(batches_of(entries_of(bodies, "game", Random(1))))
         asked = FeedFilter("game", viewer=viewer, is_withheld=True)
-        return [told(stored, Games(store, app.positions), asked, {}) for stored in store.read_game("game")]
+        telling = Telling(Games(store, app.positions), asked)
+        return [event for stored in store.read_game("game") if (event := telling.event(stored)) is not None]
     finally:
         app.close()
 

@@ -53,23 +53,23 @@ def _viewer(source: ServerGame | Server, viewer: str, connections: Connections) 
 
 
 def told(target: str, asked: FeedFilter, start: int | None, connections: Connections) -> Iterator[FeedMessage]:
-    """What the server tells, without end. Once it has told where it is, it is waited for when it is away."""
-    position, is_new, is_away = start, False, True
+    """What the server tells, without end. Once it has told something, it is waited for when it is away."""
+    position, is_begun, is_announced, is_missed = start, False, False, False
     while True:
         try:
             with closing(connections.client(target).subscribe(asked, after=position, is_patient=False)) as messages:
                 for message in messages:
                     yield message
-                    position = message.position
-                    if isinstance(message, CaughtUp) and is_away:
+                    position, is_begun, is_missed = message.position, True, False
+                    if isinstance(message, CaughtUp) and not is_announced:
                         complain(f"following {SCHEME}{target} from position {position} on; Ctrl-C ends it")
-                        is_new, is_away = True, False
+                        is_announced = True
         except Unavailable as error:
-            if error.code not in _AWAY or not is_new:
+            if error.code not in _AWAY or not is_begun:
                 raise reachable(error, target) from error
-            if not is_away:
+            if not is_missed:
                 complain(f"{SCHEME}{target} is away, and waited for")
-            is_away = True
+            is_announced, is_missed = False, True
             time.sleep(_PAUSE_SECONDS)
 
 
@@ -77,14 +77,24 @@ def told_until_over(
     target: str, asked: FeedFilter, start: int | None, connections: Connections
 ) -> Iterator[FeedMessage]:
     """The same of one game, until it is over as it stands: an end that is told may have been taken back since."""
-    is_new = False
     for message in told(target, asked, start, connections):
         yield message
-        if isinstance(message, CaughtUp):
-            is_new = True
-            if connections.client(target).standing(asked.game_id).over:
-                return
-        elif isinstance(message, FeedBatch) and is_new:
-            standing = message.events[-1].standing
-            if standing is not None and standing.over:
-                return
+        if _may_be_over(message) and _is_over(target, asked.game_id, connections):
+            return
+
+
+def _may_be_over(message: FeedMessage) -> bool:
+    if isinstance(message, FeedBatch):
+        standing = message.events[-1].standing
+        return standing is not None and standing.over
+    return isinstance(message, CaughtUp)
+
+
+def _is_over(target: str, game_id: str, connections: Connections) -> bool:
+    """Whether it is now; where the server is away, what it tells next will say."""
+    try:
+        return connections.client(target).standing(game_id).over
+    except Unavailable as error:
+        if error.code in _AWAY:
+            return False
+        raise

@@ -16,7 +16,7 @@ class Commits:
     def __init__(self) -> None:
         self.recent = Recent()
         self._listeners: list[Callable[[], None]] = []
-        self._is_deaf = False
+        self._told: set[str] = set()  # of our own bugs, each once
 
     def listen(self, listener: Callable[[], None]) -> None:
         """Call `listener` after each commit, in the writer's thread; it is done at once, and asks nothing there."""
@@ -28,13 +28,18 @@ class Commits:
         It never raises: whatever goes wrong here, recording goes on, and who follows reads it from the store.
         """
         try:
-            try:
-                self.recent.add(batches, answers)
-            finally:
-                for listener in self._listeners:
-                    listener()
-        except Exception:  # noqa: BLE001  # our own bug, told of once
+            self.recent.add(batches, answers)
+        except Exception:  # noqa: BLE001  # our own bug
             self.recent.clear()
-            if not self._is_deaf:
-                self._is_deaf = True
-                _log.exception("what was recorded last is not remembered")
+            self._tell("what was recorded last is not remembered")
+        for listener in self._listeners:
+            try:
+                listener()
+            except Exception:  # noqa: BLE001  # our own bug, of which the others hear nothing
+                self._tell("one who follows the log was not told of a commit")
+
+    def _tell(self, trouble: str) -> None:
+        """Log the exception that is being handled, the first time."""
+        if trouble not in self._told:
+            self._told.add(trouble)
+            _log.exception(trouble)

@@ -41,8 +41,10 @@ class Games:
         game = self._positions.at_hand(game_id, sequence) or self._read.find(game_id)
         if game is None or game.durable < sequence:
             game = self._positions.game(game_id, sequence)
-            self._read.keep(game)
-            self._read.shrink()
+            # One that is being played is the writer's to keep, and to forget.
+            if game is not self._positions.at_hand(game_id, sequence):
+                self._read.keep(game)
+                self._read.shrink()
         return game
 
     def latest(self, game_id: str) -> LiveGame:

@@ -10,7 +10,7 @@ from heptalog.service.recent import Recent
 from heptalog.service.store import LogStore, Stored
 from heptalog.service.subscribing.games import Games
 from heptalog.service.subscribing.messages import written
-from heptalog.service.subscribing.telling import told
+from heptalog.service.subscribing.telling import Telling
 from heptalog.service.subscribing.told import FeedBatch, FeedEvent, FeedFilter
 
 # In one message.
@@ -53,10 +53,9 @@ class FeedReader:
         """What is wanted of these, which are all up to `end`, or until a message is full."""
         events: list[FeedEvent] = []
         size = 0
-        unread: dict[str, str] = {}
+        telling = Telling(self._games, self.asked)
         for stored in records:
-            if self._games.is_wanted(stored, self.asked):
-                event = told(stored, self._games, self.asked, unread)
+            if (event := telling.event(stored)) is not None:
                 events.append(event)
                 # A remark is there twice, and as words it may be several times as long.
                 size += len(event.record) + sum(map(len, event.words))

@@ -82,11 +82,14 @@ class Subscriptions:
 
     def _begin(self, asked: FeedFilter, start: int | None) -> int:
         """Where a feed begins."""
+        is_seat = asked.viewer.role is Role.SEAT
         if asked.game_id:
-            # Whoever may not look at the table may not follow it.
-            self._positions.at(asked.game_id).view(asked.viewer)
-        elif asked.viewer.role is Role.SEAT:
+            self._positions.head(asked.game_id)
+        elif is_seat:
             raise Malformed(Code.FIELD_INVALID, rule="api", field="viewer", problem="a seat is one of a game")
+        if is_seat:
+            # Whoever may not look at the table may not follow it.
+            self._positions.at(asked.game_id).check_seat(asked.viewer.seat)
         if asked.ruleset and asked.ruleset not in NEWEST:
             # It would wait for ever, and in silence.
             raise Refused(Code.RULESET_UNKNOWN, rule="api", ruleset=asked.ruleset)

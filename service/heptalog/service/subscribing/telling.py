@@ -7,54 +7,66 @@ from heptalog.replay.fold import standing_of
 from heptalog.replay.redaction import redacted_for
 from heptalog.replay.rules import ARBITER
 from heptalog.replay.words import names_of, tell_event, tell_outcome
-from heptalog.service.live import LiveGame
 from heptalog.service.store import Stored
 from heptalog.service.subscribing.games import Games
 from heptalog.service.subscribing.told import FeedEvent, FeedFilter, followed_by
 
 
-def told(stored: Stored, games: Games, asked: FeedFilter, unread: dict[str, str]) -> FeedEvent:
-    """An event as one feed tells it. What cannot be read is told so: it must not keep who follows from the rest.
+class Telling:
+    """One message of a feed in the making: what is looked up for it is looked up once, and forgotten with it."""
 
-    `unread` remembers the games of which that is so for as long as the caller wants. Raises Unavailable where it is
-    the store that cannot be read.
-    """
-    code = unread.get(stored.game_id)
-    if code is None:
-        try:
-            return _told(stored, games.game(stored.game_id, stored.sequence), games, asked)
-        except HeptalogError as error:
-            if isinstance(error, NotFound) or (isinstance(error, Unavailable) and error.code is not Code.RECORD_NEWER):
-                raise
-            code = unread[stored.game_id] = error.code
-    return FeedEvent(stored.position, stored.game_id, stored.sequence, unread=code)
+    def __init__(self, games: Games, asked: FeedFilter) -> None:
+        self._games = games
+        self._asked = asked
+        self._unread: dict[str, str] = {}
+        self._copies: dict[str, list[Event]] = {}
 
+    def event(self, stored: Stored) -> FeedEvent | None:
+        """An event as the feed tells it; None where it is of no game that is asked for.
 
-def _told(stored: Stored, game: LiveGame, games: Games, asked: FeedFilter) -> FeedEvent:
-    event, _ = codec.decode(stored.record)
-    shown, record = event, stored.record
-    if event.body.sealed and asked.viewer != ARBITER:
-        shown = _shown(stored, games, asked)
-        record = codec.encode(shown)
-    rules, names = game.fold.rules, names_of(game.fold.started)
-    outcomes = game.fold.outcomes_at(stored.sequence, event.body)
-    if asked.viewer != ARBITER and any(outcome.shows_hand_of for outcome in outcomes):
-        # What was shown then may have been taken back since.
-        outcomes = games.latest(stored.game_id).sight(stored.sequence, asked.viewer).outcomes(outcomes)
-    return FeedEvent(
-        stored.position,
-        stored.game_id,
-        stored.sequence,
-        record,
-        standing_of(stored.sequence, game.fold.states[stored.sequence]),
-        followed_by(outcomes),
-        (tell_event(rules, shown.body, names), *(tell_outcome(rules, outcome, names) for outcome in outcomes)),
-    )
+        What cannot be read is told so: it must not keep who follows from the rest. Raises Unavailable where it is the
+        store that cannot be read.
+        """
+        code = self._unread.get(stored.game_id)
+        if code is None:
+            try:
+                return self._told(stored) if self._games.is_wanted(stored, self._asked) else None
+            except HeptalogError as error:
+                is_of_store = isinstance(error, Unavailable) and error.code is not Code.RECORD_NEWER
+                if isinstance(error, NotFound) or is_of_store:
+                    raise
+                code = self._unread[stored.game_id] = error.code
+        return FeedEvent(stored.position, stored.game_id, stored.sequence, unread=code)
 
+    def _told(self, stored: Stored) -> FeedEvent:
+        game = self._games.game(stored.game_id, stored.sequence)
+        event, _ = codec.decode(stored.record)
+        shown, record = event, stored.record
+        if event.body.sealed and self._asked.viewer != ARBITER:
+            shown = self._copy(stored)[stored.sequence]
+            record = codec.encode(shown)
+        rules, names = game.fold.rules, names_of(game.fold.started)
+        outcomes = game.fold.outcomes_at(stored.sequence, event.body)
+        if self._asked.viewer != ARBITER and any(outcome.shows_hand_of for outcome in outcomes):
+            # What was shown then may have been taken back since.
+            outcomes = self._games.latest(stored.game_id).sight(stored.sequence, self._asked.viewer).outcomes(outcomes)
+        return FeedEvent(
+            stored.position,
+            stored.game_id,
+            stored.sequence,
+            record,
+            standing_of(stored.sequence, game.fold.states[stored.sequence]),
+            followed_by(outcomes),
+            (tell_event(rules, shown.body, names), *(tell_outcome(rules, outcome, names) for outcome in outcomes)),
+        )
 
-def _shown(stored: Stored, games: Games, asked: FeedFilter) -> Event:
-    """The event as the viewer may have it by all that is durable of its game: the same that a copy of it has."""
-    game = games.latest(stored.game_id)
-    events = [codec.decode(record)[0] for record in game.records[: game.durable + 1]]
-    copy = redacted_for(events, game.fold.until(len(events) - 1), asked.viewer, is_withheld=asked.is_withheld)
-    return next(event for event in copy if event.sequence == stored.sequence)
+    def _copy(self, stored: Stored) -> list[Event]:
+        """The game of an event as the viewer may have it by all that is durable of it, that event included."""
+        copy = self._copies.get(stored.game_id, [])
+        if len(copy) <= stored.sequence:
+            game = self._games.latest(stored.game_id)
+            events = [codec.decode(record)[0] for record in game.records[: game.durable + 1]]
+            fold = game.fold.until(len(events) - 1)
+            copy = list(redacted_for(events, fold, self._asked.viewer, is_withheld=self._asked.is_withheld))
+            self._copies[stored.game_id] = copy
+        return copy
