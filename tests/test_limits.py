@@ -45,7 +45,8 @@ def test_the_limits_of_the_service_are_those_of_its_document() -> None:
     assert told["of the log that the engine keeps in memory"] == size(BY_DEFAULT.store_memory_bytes)
     assert told["one event"] == size(config.EVENT_SIZE_MAX)
     assert told["one message"] == size(config.MESSAGE_SIZE_MAX)
-    assert told["a game's or an event's id, and who recorded it"].startswith(f"{config.ID_LENGTH_MAX} characters ")
+    assert told["a game's or an event's id"].startswith(f"{config.ID_LENGTH_MAX} characters without spaces ")
+    assert told["who recorded it"] == f"{config.ID_LENGTH_MAX} characters"
     assert told["a line of a game file"] == size(LINE_SIZE_MAX)
     assert told["a checkpoint with its signatures"] == f"{SIGNATURES_MAX} signatures, {size(NOTE_SIZE_MAX)}"
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from heptalog.cli import recording
 from heptalog.replay.errors import Code, Unavailable
 from heptalog.replay.events import Event, NoteAdded
 from heptalog.service.appends import Append, Receipt
@@ -243,6 +244,17 @@ def test_who_does_not_say_yes_records_nothing(key: str, code: int, in_database: 
     assert len(events_of(in_database)) == HEAD + 1
 
 
+def test_another_answer_than_yes_or_no_is_asked_for_again(in_database: str) -> None:
+    with terminal("append", in_database, *TAKEN_BACK) as screen:
+        screen.until("Record it? [y/N]: ")
+        screen.type("perhaps\r")
+        assert "heptalog: answer y or n" in screen.until("Record it? [y/N]: ")
+        assert len(events_of(in_database)) == HEAD + 1
+        screen.type("YES\r")
+        assert screen.ended()[0] == 0
+    assert len(events_of(in_database)) == HEAD + 2
+
+
 def test_what_comes_while_somebody_thinks_is_not_passed_over(in_database: str) -> None:
     with terminal("append", in_database, *TAKEN_BACK, columns=200) as screen:
         screen.until("Record it? [y/N]: ")
@@ -251,5 +263,18 @@ def test_what_comes_while_somebody_thinks_is_not_passed_over(in_database: str) -
         screen.type("y\r")
         code, told = screen.ended()
         assert code == 1
-        assert "[SEQUENCE_MISMATCH]" in told
+        assert told.index("    5  Remark: bo has left") < told.index("[SEQUENCE_MISMATCH]")
     assert [*events_of(in_database)[-1]][-1] == "noteAdded"
+
+
+def test_the_same_from_another_desk_meanwhile_adds_nothing(final: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    ask = recording._receipt
+
+    def twice(*arguments: Any) -> Receipt:
+        ask(*arguments)
+        return ask(*arguments)
+
+    monkeypatch.setattr(recording, "_receipt", twice)
+    report = run("append", final, *TAKEN_BACK, "--after", HEAD, "--format", "json").document
+    assert (report["added"], report["known"], report["sequences"]) == (0, 1, [HEAD + 1])
+    assert len(events_of(final)) == HEAD + 2

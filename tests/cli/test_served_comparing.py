@@ -279,9 +279,10 @@ def test_options_that_cannot_be_are_refused_by_name(
     with pytest.raises(kind) as refused:
         served.client().diff_options(ROCKS, options)
     assert refused.value.code is code
-    assert refused.value.facts["field" if kind is Malformed else "option"] == (
-        "options" if kind is Malformed else "target"
-    )
+    place = "options" if "moon" in options or options["target"] == float("inf") else "options.target"
+    assert refused.value.facts["field" if kind is Malformed else "option"] == (place if kind is Malformed else "target")
+    if place == "options.target" and kind is Malformed:
+        assert refused.value.facts["problem"] == "a value that it cannot have"
 
 
 def test_what_no_message_can_carry_is_refused_before_it_is_sent(served: Service) -> None:

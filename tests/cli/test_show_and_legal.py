@@ -13,7 +13,7 @@ from heptalog.replay.fold import fold_all, scan
 from heptalog.replay.gamefile import encode_line, read_events
 from heptalog.replay.registry import GAMES
 from heptalog.replay.rules import ARBITER, PUBLIC, AnyRules, Viewer
-from heptalog.replay.words import tell_table
+from heptalog.replay.words import names_of, tell_table
 from tests.cli.given import BRIDGE, UP, bad, bare, write
 from tests.cli.running import run
 
@@ -118,7 +118,10 @@ def test_a_replay_and_the_moves_are_told_as_a_viewer_sees_them(rules: AnyRules, 
     (acting,) = fold.state.to_act
     assert seen == [every if seat == acting else [] for seat in range(4)]
     assert run("legal", path, "--as", "public").out == ""
-    assert "no move that public sees" in run("legal", path, "--as", "public").err
+    assert "moves are each seat's own, so the public sees none: After event" in run("legal", path, "--as", "public").err
+    other = next(seat for seat in range(4) if seat != acting)
+    told = run("legal", path, "--as", f"seat:{other}").err
+    assert told.startswith(f"heptalog: no move that {names_of(fold.started)[other]} sees: After event")
     assert run("legal", path, "--as", "seat:1", "--seat", 0).code == 2
 
 

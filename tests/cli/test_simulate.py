@@ -209,6 +209,14 @@ def test_text_says_what_was_added(tmp_path: Path) -> None:
     assert again.err == "heptalog: 9 games simulated, 8 of which were in the log before\n"
 
 
+def test_games_that_go_on_are_told_by_their_number(tmp_path: Path) -> None:
+    for games, told in ((100, "one goes on"), (200, "2 go on")):
+        ended = run(
+            "simulate", tmp_path / f"{games}.duckdb", "--games", games, "--ruleset", "seven_up", "--bots", "random"
+        )
+        assert ended.err == f"heptalog: {games} games simulated; the last {told}\n"
+
+
 def test_a_folder_is_no_database(tmp_path: Path) -> None:
     for command in (("simulate", tmp_path, "-n", 1), ("rebuild", tmp_path)):
         ended = run(*command)

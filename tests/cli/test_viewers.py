@@ -12,6 +12,7 @@ from heptalog.replay.events import Body, MovesRetracted
 from heptalog.replay.fold import fold_all
 from heptalog.replay.registry import GAMES, REGISTRY
 from heptalog.replay.rules import AnyRules
+from heptalog.replay.words import names_of
 from tests.cli.given import bad, bare, write
 from tests.cli.running import Ended, run
 from tests.laws.test_redaction import DEALS, cards_in, events_of, fold_of_beginning, with_cards_exchanged
@@ -86,7 +87,7 @@ def test_of_a_deal_that_was_taken_back_its_owner_has_nothing(rules: AnyRules, tm
     assert "hidden" in run("show", path, *asked).out
     moves = run("legal", path, *asked)
     assert (moves.code, moves.out) == (0, "")
-    assert f"no move that seat:{seat} sees" in moves.err
+    assert f"no move that {names_of(game.fold.started)[seat]} sees" in moves.err
     assert not any(values_in(run("export", path, "--as", f"seat:{seat}").lines, deal))
     assert run("legal", path, "--at", acting).out
 

@@ -16,8 +16,8 @@ from heptalog.cli.exits import WrongUse
 from heptalog.cli.files import lines_in
 from heptalog.cli.recording import in_given
 from heptalog.cli.viewers import seat_named
-from heptalog.replay.errors import HeptalogError, Malformed
-from heptalog.replay.events import RULINGS, Body, Event, Player, camel_name
+from heptalog.replay.errors import Code, HeptalogError, Malformed
+from heptalog.replay.events import RULINGS, Body, Event, NoteAdded, Player, camel_name
 from heptalog.replay.fold import Fold
 from heptalog.replay.gamefile import LINE_SIZE_MAX, decode_line, read_events
 from heptalog.replay.identity import identified
@@ -32,7 +32,10 @@ STDIN: Final = Path("-")
 
 # Fields of any game that are seats: a person says who sits there.
 _SEATS: Final = frozenset({"seat", "winners"})
+# Fields of any game that are cards, which are named in capitals.
+_CARDS: Final = frozenset({"card", "cards", "turned", "standsFor"})
 _DIGITS_MAX: Final = 10  # of a number of 32 bits
+_NUMBER_MAX: Final = 2**32 - 1
 
 
 def kinds_of(rules: AnyRules) -> Mapping[str, type[Body]]:
@@ -47,15 +50,17 @@ def forms_of(rules: AnyRules) -> dict[str, dict[str, str]]:
 
 def forms_text(rules: AnyRules) -> Iterator[str]:
     """The same for people."""
-    kinds = forms_of(rules)
+    kinds = kinds_of(rules)
     width = max(map(len, kinds))
-    for kind, forms in kinds.items():
-        fields = [f"{name}={form}" if form else f"{name} (--file FILE)" for name, form in forms.items()]
-        yield f"{kind:<{width}}  {' '.join(fields)}"
+    for kind, body in kinds.items():
+        yield f"{kind:<{width}}  {_form_text(body)}"
 
 
 def event_in_words(words: Sequence[str], fold: Fold) -> Event:
-    """The event in `KIND FIELD=VALUE …`. Raises WrongUse, and Malformed for a value of another form."""
+    """The event in `KIND FIELD=VALUE …`: what a game file may leave out for its zero must be said here.
+
+    Raises WrongUse, and Malformed for what no line of a game file can be.
+    """
     players = fold.started.players
     _check_text(*words)
     kind, *given = words
@@ -72,8 +77,9 @@ def event_in_words(words: Sequence[str], fold: Fold) -> Event:
         if name in values:
             raise WrongUse(f"{name} is given twice")
         if not _form_of(name, types[name]):
-            raise WrongUse(f"{name} has parts of its own: give the event as a line of a game file, --file FILE")
+            raise _has_parts(name)
         values[name] = _value(name, types[name], text, players)
+    _check_all_said(kind, kinds[kind], values)
     try:
         return decode_line(json.encode({kind: values}))
     except Malformed as error:
@@ -103,6 +109,7 @@ def completed(
     _check_text(event_id, recorded_by)
     if event_id and len(events) > 1:
         raise WrongUse("--event-id is for one event; those of a file have their own in eventId")
+    _check_envelope(now.game_id, event_id=event_id, recorded_by=recorded_by)
     time = nanoseconds_in(occurred_at) if occurred_at else 0
     if time is None:
         raise WrongUse(f"--occurred-at {occurred_at}: a time after 1970 is given as 2026-01-31T12:00:00Z")
@@ -128,6 +135,36 @@ def completed(
     return replace(append, events=tuple(identified(filled)))
 
 
+def _check_envelope(game_id: str, *, event_id: str, recorded_by: str) -> None:
+    """Raise WrongUse for what no log takes beside an event, by the name of its option."""
+    try:
+        check_shape(Append(game_id, 0, (Event(1, NoteAdded(), event_id=event_id, recorded_by=recorded_by),)))
+    except Malformed as error:
+        is_id = str(error.facts["field"]).endswith("event_id")
+        option = f"--event-id {event_id}" if is_id else f"--recorded-by {recorded_by}"
+        raise WrongUse(f"{option}: {error.facts['problem']}") from None
+
+
+def _check_all_said(kind: str, body: type[Body], values: Mapping[str, Any]) -> None:
+    """Raise WrongUse where a field is missing that says what happened."""
+    missing = [field for field in _fields(body) if field.encode_name not in values and field.name not in body.spare]
+    for field in missing:
+        if not _form_of(field.encode_name, field.type):
+            raise _has_parts(field.encode_name)
+    if missing:
+        names = " and ".join(map(_missing_text, missing))
+        raise WrongUse(f"{names} must be given: {kind} {_form_text(body)}")
+
+
+def _missing_text(field: inspect.Field) -> str:
+    name = field.encode_name
+    return f"{name} ({name}= for none)" if isinstance(field.type, inspect.VarTupleType) else name
+
+
+def _has_parts(name: str) -> WrongUse:
+    return WrongUse(f"{name} has parts of its own: give the event as a line of a game file, --file FILE")
+
+
 def _check_text(*words: str) -> None:
     """Raise WrongUse for what a terminal of another kind has sent: no event can hold it."""
     for word in words:
@@ -145,6 +182,16 @@ def _fields(body: type[Body]) -> tuple[inspect.Field, ...]:
 
 def _forms(body: type[Body]) -> list[tuple[str, str]]:
     return [(field.encode_name, _form_of(field.encode_name, field.type)) for field in _fields(body)]
+
+
+def _form_text(body: type[Body]) -> str:
+    """The fields of a kind for people; in brackets those that may be left out."""
+    told = []
+    for field in _fields(body):
+        form = _form_of(field.encode_name, field.type)
+        text = f"{field.encode_name}={form}" if form else f"{field.encode_name} (--file FILE)"
+        told.append(f"[{text}]" if field.name in body.spare else text)
+    return " ".join(told)
 
 
 def _form_of(name: str, kind: inspect.Type) -> str:
@@ -172,14 +219,20 @@ def _value(name: str, kind: inspect.Type, text: str, players: Sequence[Player]) 
         case inspect.IntType() if name in _SEATS:
             return seat_named(text, players)
         case inspect.IntType():
-            if not (text.isascii() and text.isdigit() and len(text) <= _DIGITS_MAX):
-                raise WrongUse(f"{name}={text}: a whole number is asked for")
+            if not (text.isascii() and text.isdigit() and len(text) <= _DIGITS_MAX and int(text) <= _NUMBER_MAX):
+                raise WrongUse(f"{name}={text}: a whole number is asked for, to {_NUMBER_MAX}")
             return int(text)
+        case inspect.EnumType(cls=choices):
+            if text.upper() not in map(str, choices):
+                raise WrongUse(f"{name}={text}: {name} is {' or '.join(map(str, choices))}")
+            return text.upper()
         case _:
-            return text
+            return text.upper() if name in _CARDS else text
 
 
 def _unplaced(error: Malformed) -> Malformed:
-    """The error without the sequence that a line would have in a file of its own."""
+    """The error without the sequence that a line would have in a file of its own; no line is at fault for none."""
     error.facts.pop("sequence", None)
+    if error.code is Code.GAME_EMPTY:
+        error.facts.pop("line", None)
     return error

@@ -92,7 +92,7 @@ def checked(append: Append, now: LiveGame) -> Outcome:
         prepared = Handler(MemoryStore(), live, Surroundings()).prepare(append)
     except HeptalogError as error:
         raise in_given(error, append) from error
-    return _outcome(append, now, prepared.sequences)
+    return _outcome(append, now, prepared.sequences, is_known=max(prepared.sequences) <= head)
 
 
 def recorded(append: Append, now: LiveGame, game: LoggedGame, connections: Connections) -> Outcome:
@@ -101,10 +101,11 @@ def recorded(append: Append, now: LiveGame, game: LoggedGame, connections: Conne
         receipt = _receipt(append, game, connections)
     except HeptalogError as error:
         raise in_given(error, append) from error
-    if receipt.sequences[0] > now.fold.sequence + 1:
-        # Others have recorded since it was read, and what was asked follows on that.
+    is_known, head = receipt.is_deduplicated, now.fold.sequence
+    if receipt.sequences[0] > head + 1 or (is_known and max(receipt.sequences) > head):
+        # Others have recorded since it was read: something before what was asked, or that itself.
         now = game_now(game, connections)
-    return _outcome(append, now, receipt.sequences)
+    return _outcome(append, now, receipt.sequences, is_known=is_known)
 
 
 def in_given(error: HeptalogError, append: Append) -> HeptalogError:
@@ -137,9 +138,8 @@ def steps_again(now: LiveGame, sequences: Iterable[int]) -> Iterator[Step]:
         yield Step(event, now.fold.outcomes_at(sequence, event.body), now.fold.until(sequence))
 
 
-def _outcome(append: Append, now: LiveGame, sequences: Sequence[int]) -> Outcome:
+def _outcome(append: Append, now: LiveGame, sequences: Sequence[int], *, is_known: bool) -> Outcome:
     before = now.fold.until(min(sequences) - 1)
-    is_known = max(sequences) <= now.fold.sequence
     if is_known:
         steps = tuple(steps_again(now, sorted(sequences)))
     else:

@@ -25,9 +25,11 @@ class Body(Part, frozen=True, gc=False):
     """What happened: the one body of an event.
 
     `sealed` names the fields whose values are hidden at the table; `("",)` says that the body itself is hidden.
+    `spare` names the fields without which it says all the same what happened: who records by hand may leave them out.
     """
 
     sealed: ClassVar[tuple[str, ...]] = ()
+    spare: ClassVar[tuple[str, ...]] = ()
 
 
 class Seal(Part, frozen=True, gc=False):
@@ -91,6 +93,7 @@ class Lot(Part, frozen=True, gc=False):
 class DealerDrawn(Body, frozen=True, gc=False):
     """The neutral draw for the first dealer (SU-R3, SB-R2)."""
 
+    spare: ClassVar[tuple[str, ...]] = ("lots",)
     seat: Uint32 = 0
     lots: tuple[Lot, ...] = ()
 
@@ -98,6 +101,7 @@ class DealerDrawn(Body, frozen=True, gc=False):
 class OpenerDrawn(Body, frozen=True, gc=False):
     """The neutral draw for who opens a round (SR-R5, SR-R7)."""
 
+    spare: ClassVar[tuple[str, ...]] = ("lots",)
     seat: Uint32 = 0
     lots: tuple[Lot, ...] = ()
 
@@ -111,6 +115,7 @@ class TurnPassed(Body, frozen=True, gc=False):
 class MovesRetracted(Body, frozen=True, gc=False):
     """The arbiter takes back: the state becomes exactly what it was after `to_sequence`."""
 
+    spare: ClassVar[tuple[str, ...]] = ("reason",)
     to_sequence: Uint32 = 0
     reason: str = ""
 
@@ -118,6 +123,7 @@ class MovesRetracted(Body, frozen=True, gc=False):
 class GameClosed(Body, frozen=True, gc=False):
     """The arbiter ends the game; scores stay. `winners` are seats, ascending."""
 
+    spare: ClassVar[tuple[str, ...]] = ("reason",)
     reason: str = ""
     winners: tuple[Uint32, ...] = ()
 
@@ -132,6 +138,7 @@ class CardsDealt(Body, frozen=True, gc=False):
     """Every seat gets its cards; in Seven Up one more is turned (SU-R5, SB-R5)."""
 
     sealed: ClassVar[tuple[str, ...]] = ("hands",)
+    spare: ClassVar[tuple[str, ...]] = ("turned",)
     hands: tuple[CardHand, ...] = ()
     turned: str = ""
 
@@ -139,6 +146,7 @@ class CardsDealt(Body, frozen=True, gc=False):
 class CardPlayed(Body, frozen=True, gc=False):
     """A card is laid on the table. `stands_for` goes with a joker, and only then (SB-D20b)."""
 
+    spare: ClassVar[tuple[str, ...]] = ("stands_for",)
     seat: Uint32 = 0
     card: str = ""
     stands_for: str = ""

@@ -136,7 +136,17 @@ def test_SU_words_of_the_table_in_a_trick() -> None:
     assert WORDS.table(state, NAMES[:2]) == [
         "Round 1 · trick 3 of 6 · trump H",
         "Score: Ana 0 · Bo 0",
-        "  Ana  dealer    (1 trick)",
+        "  Ana  dealer      (1 trick)",
         "> Bo   elder   3C",
         "Trick: Ana 2C",
+    ]
+
+
+def test_SU_words_of_the_table_stand_in_columns_whatever_the_hands() -> None:
+    begun = in_play("AS 2C", "9S 3C 4C 8D", "TS 5C 6D", trump="H", number=4)
+    state = after(begun, *plays("1 9S, 2 TS, 0 AS, 0 2C, 1 3C, 2 5C"))
+    assert WORDS.table(state, NAMES[:3])[2:] == [
+        "  Ana   dealer         (1 trick)",
+        "  Bo    elder   4C 8D",
+        "> Chie          6D     (1 trick)",
     ]

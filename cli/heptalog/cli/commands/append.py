@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -13,8 +13,8 @@ from heptalog.cli.guard import guarded
 from heptalog.cli.options import Format, FormatOption, named_path
 
 if TYPE_CHECKING:
+    from heptalog.cli.connections import Connections
     from heptalog.cli.recording import LoggedGame, Outcome
-    from heptalog.service.live import LiveGame
 
 # Events that are shown where a game has gone on: enough to see what has happened.
 _NEWS_MAX: Final = 20
@@ -89,26 +89,30 @@ def append(
     if event and from_ is not None:
         raise WrongUse("an event is given in words or in a file, and not both")
     if not event and from_ is None:
-        if after is not None or dry_run or event_id:
+        if after is not None or dry_run or event_id or occurred_at or recorded_by:
             raise WrongUse("no event is given, neither in words nor with --file")
         return _tell_kinds(source, format_)
     is_asking = after is None and not dry_run
-    if is_asking and (from_ == STDIN or format_ is not Format.TEXT or not sys.stdin.isatty()):
-        raise WrongUse("where nobody can be asked say --after N, the last event that you have seen")
+    if is_asking and from_ is not None:
+        _check_asked(format_, is_stdin_taken=from_ == STDIN)
     with Connections() as connections:
         now = game_now(source, connections)
-        with _telling_place(from_), _telling_news(now, after, format_):
+        with _telling_place(from_), _telling_news(source, connections, after, format_):
             events = events_in(from_) if from_ is not None else (event_in_words(event or [], now.fold),)
+            if is_asking:
+                # What is missing in the event itself is told first.
+                _check_asked(format_)
             asked = completed(events, now, after, event_id=event_id, occurred_at=occurred_at, recorded_by=recorded_by)
             outcome = checked(asked, now) if is_asking or dry_run else recorded(asked, now, source, connections)
         _tell(outcome, format_, is_added=not dry_run)
         if is_asking and not outcome.is_known:
             # Nobody else waits while a person thinks.
             connections.close()
-            if not typer.confirm("Record it?", err=True):
+            if not _is_confirmed("Record it?"):
                 complain("nothing is recorded")
                 return Exit.FINDING
-            outcome = recorded(asked, now, source, connections)
+            with _telling_place(from_), _telling_news(source, connections, asked.expected, format_):
+                outcome = recorded(asked, now, source, connections)
     if outcome.is_known:
         complain("it is recorded already; nothing is added")
     elif dry_run:
@@ -116,6 +120,24 @@ def append(
     else:
         complain(f"{counted(len(outcome.steps), 'event')} recorded in {source.name}")
     return Exit.FINE
+
+
+def _check_asked(format_: Format, *, is_stdin_taken: bool = False) -> None:
+    """Raise WrongUse where nobody can be asked."""
+    if is_stdin_taken or format_ is not Format.TEXT or not sys.stdin.isatty():
+        raise WrongUse("where nobody can be asked say --after N, the last event that you have seen")
+
+
+def _is_confirmed(question: str) -> bool:
+    """Ask until the answer is yes or no; Enter is no."""
+    while True:
+        answer: str = typer.prompt(f"{question} [y/N]", default="n", show_default=False, err=True)
+        match answer.strip().lower():
+            case "y" | "yes":
+                return True
+            case "n" | "no":
+                return False
+        complain("answer y or n")
 
 
 def _tell_kinds(source: "LoggedGame", format_: Format) -> Exit:
@@ -156,31 +178,37 @@ def _telling_place(path: Path | None) -> Iterator[None]:
     """Where events come from a file, tell which line of it is wrong."""
     from heptalog.cli.connections import shown
     from heptalog.cli.verdicts import Found, Verdict
-    from heptalog.replay.errors import HeptalogError
+    from heptalog.replay.errors import Code, HeptalogError
     from heptalog.replay.sentences import sentence
 
     try:
         yield
     except HeptalogError as error:
-        if path is None or "line" not in error.facts:
+        if path is None or ("line" not in error.facts and error.code is not Code.GAME_EMPTY):
             raise
-        message = f"line {error.facts['line']}: {sentence(error)}"
+        line = error.facts.get("line")
+        message = sentence(error) if line is None else f"line {line}: {sentence(error)}"
         raise Found(Verdict(shown(path), ok=False, events=0, code=error.code, message=message)) from error
 
 
 @contextmanager
-def _telling_news(now: "LiveGame", after: int | None, format_: Format) -> Iterator[None]:
+def _telling_news(
+    source: "LoggedGame", connections: "Connections", after: int | None, format_: Format
+) -> Iterator[None]:
     """Where the game has gone on since `after`, show how, before it is told as an error."""
     from heptalog.cli.output import write_lines
-    from heptalog.cli.recording import steps_again
+    from heptalog.cli.recording import game_now, steps_again
     from heptalog.cli.render import step_text
-    from heptalog.replay.errors import Code, Conflict
+    from heptalog.replay.errors import Code, Conflict, HeptalogError
     from heptalog.replay.rules import ARBITER
 
     try:
         yield
     except Conflict as error:
         if error.code is Code.SEQUENCE_MISMATCH and after is not None and format_ is Format.TEXT:
-            for step in steps_again(now, range(now.fold.sequence + 1)[after + 1 :][-_NEWS_MAX:]):
-                write_lines(step_text(step, ARBITER))
+            # Where it cannot be read any more the error itself is still told.
+            with suppress(HeptalogError):
+                now = game_now(source, connections)
+                for step in steps_again(now, range(now.fold.sequence + 1)[after + 1 :][-_NEWS_MAX:]):
+                    write_lines(step_text(step, ARBITER))
         raise

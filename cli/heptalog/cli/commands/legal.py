@@ -39,8 +39,8 @@ def legal(
     from heptalog.cli.output import Objects, write_text
     from heptalog.cli.render import body_json, standing_text
     from heptalog.cli.sources import one_game
-    from heptalog.cli.viewers import seat_named, viewer_text
-    from heptalog.replay.rules import ARBITER
+    from heptalog.cli.viewers import seat_named
+    from heptalog.replay.rules import ARBITER, Role
     from heptalog.replay.words import names_of, tell_event
 
     with Connections() as connections:
@@ -61,9 +61,13 @@ def legal(
             else:
                 out.write(body_json(move))
     if not count:
-        told = "no move" if sight.viewer == ARBITER else f"no move that {viewer_text(sight.viewer)} sees"
+        told = "no move"
         if fold.state.over:
             told = "the game is over, so there is no move"
+        elif sight.viewer.role is Role.SEAT:
+            told = f"no move that {names[sight.viewer.seat]} sees"
+        elif sight.viewer != ARBITER:
+            told = "moves are each seat's own, so the public sees none"
         complain(f"{told}: {standing_text(fold)}")
     elif next(moves, None) is not None:
         complain(f"these are the first {count}; there are more")

@@ -90,6 +90,7 @@ def simulate(
         write_document(result, format_)
     known = result.games - result.games_added
     before = f", {known:,} of which were in the log before" if known else ""
-    going = f"; the last {result.left_running} go on" if result.left_running else ""
+    left = result.left_running
+    going = f"; the last {f'{left} go' if left > 1 else 'one goes'} on" if left else ""
     complain(f"{counted(result.games, 'game')} simulated{before}{going}")
     return Exit.FINE

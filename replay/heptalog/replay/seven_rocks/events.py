@@ -43,6 +43,7 @@ class TilePlayed(Body, frozen=True, gc=False):
     one fits.
     """
 
+    spare: ClassVar[tuple[str, ...]] = ("arm",)
     seat: Uint32 = 0
     tile: str = ""
     arm: Arm | UnsetType = UNSET

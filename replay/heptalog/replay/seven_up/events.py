@@ -41,6 +41,7 @@ class CardsDiscarded(Body, frozen=True, gc=False):
     """Elder hand or dealer is back to six cards; what went is face down (SU-R13)."""
 
     sealed: ClassVar[tuple[str, ...]] = ("",)
+    spare: ClassVar[tuple[str, ...]] = ("seal",)
     value_field: ClassVar[str] = "cards"
     seat: Uint32 = 0
     cards: tuple[str, ...] = ()

@@ -191,18 +191,23 @@ def _scores(state: State, names: Names) -> str:
 
 
 def _seats(state: State, names: Names, viewer: Viewer, withheld: Withheld, *, is_closed: bool) -> list[str]:
-    width = max(map(len, names))
+    hands = [_hand(state, seat, viewer, withheld) for seat in range(state.seat_count)]
+    width, hand_width = max(map(len, names)), max(map(len, hands))
     lines = []
     for seat in range(state.seat_count):
         mark = ">" if seat in state.to_act and not is_closed else " "
         role = "" if state.dealer == NOBODY else {state.dealer: "dealer", elder_of(state): "elder"}.get(seat, "")
         taken = state.captured[seat].bit_count() // state.seat_count
         tail = f"  ({taken} {'trick' if taken == 1 else 'tricks'})" if taken else ""
-        hand = " ".join(names_in(state.hands[seat], DECK))
-        if hand and not sees_hand(state, seat, viewer, withheld):
-            hand = tell_hidden(state.hands[seat].bit_count())
-        lines.append(f"{mark} {names[seat]:<{width}}  {role:<6}  {hand}{tail}".rstrip())
+        lines.append(f"{mark} {names[seat]:<{width}}  {role:<6}  {hands[seat]:<{hand_width}}{tail}".rstrip())
     return lines
+
+
+def _hand(state: State, seat: int, viewer: Viewer, withheld: Withheld) -> str:
+    hand = state.hands[seat]
+    if hand and not sees_hand(state, seat, viewer, withheld):
+        return tell_hidden(hand.bit_count())
+    return " ".join(names_in(hand, DECK))
 
 
 def _trick(state: State, names: Names) -> list[str]:

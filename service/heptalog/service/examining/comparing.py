@@ -3,7 +3,7 @@
 What is begun here is gone on with piece by piece: each step gives None, and the last what was found.
 """
 
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import closing
 from typing import Any, TypeAlias
 
@@ -11,13 +11,14 @@ from heptalog.replay.alternative import Consequence as Followed
 from heptalog.replay.alternative import under
 from heptalog.replay.diff import diff
 from heptalog.replay.errors import Code, Corrupt, Malformed, Redacted
-from heptalog.replay.events import GameStarted
+from heptalog.replay.events import GameStarted, Options
 from heptalog.replay.gamefile import changed_options, options_given
 from heptalog.replay.sentences import sentence
 from heptalog.replay.verify import Report
 from heptalog.service.examining.records import WholeGame, decoded
 from heptalog.service.examining.told import Alternative, Compared, Consequence, Difference, Finding, OutcomeParting
 from heptalog.service.examining.verifying import check_known, events_of, finding_of, pieces_of
+from heptalog.service.forms import unfit
 from heptalog.service.store import LogStore
 from heptalog.service.subscribing.told import followed_by
 
@@ -51,10 +52,7 @@ def alternative(store: LogStore, game_id: str, changes: dict[str, Any]) -> Compa
     _check_good(game.report, game_id)
     started = game.events[0].body
     assert isinstance(started, GameStarted), "a good game begins with its start"
-    try:
-        options = changed_options(started.rules, changes)
-    except Malformed as error:
-        raise Malformed(error.code, rule=error.rule, **(error.facts | {"field": "options"})) from None
+    options = _options(started.rules, changes)
     found = under([event.body for event in game.events], options)
     illegal, parting = found.error, found.parting
     yield Alternative(
@@ -67,6 +65,20 @@ def alternative(store: LogStore, game_id: str, changes: dict[str, Any]) -> Compa
         None if parting is None else OutcomeParting(parting.sequence, _told(parting.left), _told(parting.right)),
         None if illegal is None else Finding(illegal.code, illegal.rule, sentence(illegal), found.error_sequence),
     )
+
+
+def _options(options: Options, changes: Mapping[str, Any]) -> Options:
+    """The options with some given anew. Raises Malformed with the place of what is wrong in the request."""
+    for name in changes:
+        if name not in options.__struct_encode_fields__:
+            problem = f"the game has no option {name}"
+            raise Malformed(Code.FIELD_INVALID, rule="api", field="options", problem=problem)
+    for name, value in changes.items():
+        try:
+            options = changed_options(options, {name: value})
+        except Malformed:
+            raise unfit(f"options.{name}") from None
+    return options
 
 
 def _read(store: LogStore, game_id: str) -> Generator[None, None, WholeGame]:
