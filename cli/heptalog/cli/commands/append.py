@@ -73,7 +73,7 @@ def append(
     recorded_by: RecordedByOption = "",
     format_: FormatOption = Format.TEXT,
 ) -> Exit:
-    """Record an arbiter's ruling, or whatever else happened, into a game.
+    """Record a ruling by hand, or whatever else happened.
 
     heptalog append season.duckdb#final movesRetracted toSequence=3 reason="played out of turn": says how the game
     stands before and after, asks, and records it if nothing else has been recorded meanwhile. With --after it does not
