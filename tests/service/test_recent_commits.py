@@ -7,7 +7,7 @@ import pytest
 from heptalog.replay.registry import GAMES
 from heptalog.service.commits import Commits
 from heptalog.service.recent import Recent
-from heptalog.service.store import Batch, Head
+from heptalog.service.store import Batch, Head, Stored
 from tests.support.recording import batches_of, recorded_game
 
 BATCHES = batches_of(recorded_game(GAMES[0], 1, event_count_max=60), 4)
@@ -26,6 +26,7 @@ def heads_of(batches: Sequence[Batch], start: int = 1) -> list[Head]:
 @pytest.mark.parametrize(("records_max", "bytes_max"), [(20, 1 << 30), (10_000, 4_000), (10_000, 1)])
 def test_only_so_much_is_remembered_and_always_the_last(records_max: int, bytes_max: int) -> None:
     recent = Recent(records_max, bytes_max)
+    records: list[Stored] = []
     heads = heads_of(BATCHES)
     for batch, head in zip(BATCHES, heads, strict=True):
         recent.add([batch], [head])
