@@ -33,6 +33,7 @@ KNOW_THE_WIRE = {
     "service/heptalog/service/client/joint.py",
     "service/heptalog/service/client/synchronous.py",
     "service/heptalog/service/examining/messages.py",
+    "service/heptalog/service/followed.py",
     "service/heptalog/service/games.py",
     "service/heptalog/service/log.py",
     "service/heptalog/service/query.py",

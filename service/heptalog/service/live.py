@@ -11,6 +11,7 @@ from threading import Lock
 
 from heptalog.replay import codec
 from heptalog.replay.errors import Code, Corrupt, HeptalogError
+from heptalog.replay.events import Event
 from heptalog.replay.fold import Fold
 from heptalog.replay.plain import plain_game
 from heptalog.replay.rules import Viewer
@@ -48,9 +49,11 @@ class LiveGame:
     def sight(self, sequence: int, viewer: Viewer) -> Sight:
         """What a viewer may see after a durable event, by all that is durable."""
         head = self.durable
-        return Sights(
-            self.fold, head, viewer, lambda: [codec.decode(record)[0].body for record in self.records[: head + 1]]
-        ).at(sequence)
+        return Sights(self.fold, head, viewer, lambda: [event.body for event in self.events(head)]).at(sequence)
+
+    def events(self, last: int) -> list[Event]:
+        """The events up to this one, decoded."""
+        return [codec.decode(record)[0] for record in self.records[: last + 1]]
 
     def truncate(self, sequence: int) -> None:
         """Fold nothing after `sequence`: what was folded and not yet taken did not happen after all."""

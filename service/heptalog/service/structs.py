@@ -1,5 +1,6 @@
 """What a google.protobuf.Struct or Value says, as plain values, and back."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from google.protobuf import json_format
@@ -18,6 +19,13 @@ def plain_of(message: Struct) -> dict[str, Any]:
 def plain_value(message: Value) -> Any:
     """The same of one value."""
     return _whole(json_format.MessageToDict(message))
+
+
+def struct_of(fields: Mapping[str, Any]) -> Struct:
+    """These fields as a message."""
+    message = Struct()
+    message.update(fields)
+    return message
 
 
 def value_of(plain: Any) -> Value:

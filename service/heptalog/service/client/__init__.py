@@ -20,6 +20,7 @@ from heptalog.service.examining.told import (
     OutcomeParting,
     Progress,
 )
+from heptalog.service.followed import Followed
 from heptalog.service.store import NO_GAME, Checkpoint, GameEntry, GameFilter, Head, Status, Stored
 from heptalog.service.subscribing.told import (
     CaughtUp,
@@ -28,7 +29,6 @@ from heptalog.service.subscribing.told import (
     FeedFilter,
     FeedMessage,
     FellBehind,
-    Followed,
     Heartbeat,
 )
 

@@ -7,8 +7,7 @@ from collections.abc import Generator, Mapping
 from contextlib import closing
 from typing import Any, TypeAlias
 
-from heptalog.replay.alternative import Consequence as Followed
-from heptalog.replay.alternative import under
+from heptalog.replay import alternative as alternatives
 from heptalog.replay.diff import diff
 from heptalog.replay.errors import Code, Corrupt, Malformed, Redacted
 from heptalog.replay.events import GameStarted, Options
@@ -18,9 +17,9 @@ from heptalog.replay.verify import Report
 from heptalog.service.examining.records import WholeGame, decoded
 from heptalog.service.examining.told import Alternative, Compared, Consequence, Difference, Finding, OutcomeParting
 from heptalog.service.examining.verifying import check_known, events_of, finding_of, pieces_of
+from heptalog.service.followed import followed_by
 from heptalog.service.forms import unfit
 from heptalog.service.store import LogStore
-from heptalog.service.subscribing.told import followed_by
 
 Comparing: TypeAlias = Generator[Difference | Alternative | None, None, None]
 
@@ -53,7 +52,7 @@ def alternative(store: LogStore, game_id: str, changes: dict[str, Any]) -> Compa
     started = game.events[0].body
     assert isinstance(started, GameStarted), "a good game begins with its start"
     options = _options(started.rules, changes)
-    found = under([event.body for event in game.events], options)
+    found = alternatives.under([event.body for event in game.events], options)
     illegal, parting = found.error, found.parting
     yield Alternative(
         _compared(game_id, game),
@@ -112,5 +111,5 @@ def _check_good(report: Report, game_id: str) -> None:
     raise Corrupt(Code.RECORD_DAMAGED, rule=error.rule, game_id=game_id, at_sequence=report.sequence)
 
 
-def _told(consequence: Followed) -> Consequence:
+def _told(consequence: alternatives.Consequence) -> Consequence:
     return Consequence(followed_by(consequence.outcomes), consequence.standing)

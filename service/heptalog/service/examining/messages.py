@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from google.protobuf.message import Message
-from google.protobuf.struct_pb2 import Struct
 
 from heptalog.replay.diff import FieldDifference, Parting
 from heptalog.replay.errors import Code, Malformed, Unavailable
@@ -19,11 +18,11 @@ from heptalog.service.examining.told import (
     OutcomeParting,
     Progress,
 )
+from heptalog.service.followed import followed_in, outcome_messages
 from heptalog.service.forms import formed, unfit
-from heptalog.service.structs import plain_of, plain_value, value_of
-from heptalog.service.subscribing.told import Followed
+from heptalog.service.structs import plain_of, plain_value, struct_of, value_of
 from heptalog.service.wire import standing_message, standing_of
-from heptalog.v1 import audit_pb2, log_pb2
+from heptalog.v1 import audit_pb2
 
 T = TypeVar("T")
 M = TypeVar("M", bound=Message)
@@ -175,8 +174,8 @@ def alternative_message(found: Alternative) -> audit_pb2.Alternative:
     """What other options change as a message."""
     return audit_pb2.Alternative(
         game=_compared_message(found.game),
-        left_options=_struct(found.left_options),
-        right_options=_struct(found.right_options),
+        left_options=struct_of(found.left_options),
+        right_options=struct_of(found.right_options),
         same=found.is_same,
         outcome=_given(_outcome_parting_message, found.parting),
         illegal=_given(_finding_message, found.illegal),
@@ -215,24 +214,17 @@ def _outcome_parting_of(message: audit_pb2.OutcomeParting) -> OutcomeParting:
 
 
 def _consequence_message(consequence: Consequence) -> audit_pb2.Consequence:
-    outcomes = [log_pb2.Outcome(kind=each.kind, fields=_struct(each.fields)) for each in consequence.followed]
+    outcomes = outcome_messages(consequence.followed)
     return audit_pb2.Consequence(outcomes=outcomes, standing=standing_message(consequence.standing))
 
 
 def _consequence_of(message: audit_pb2.Consequence) -> Consequence:
-    followed = tuple(Followed(outcome.kind, plain_of(outcome.fields)) for outcome in message.outcomes)
-    return Consequence(followed, standing_of(message.standing))
+    return Consequence(followed_in(message.outcomes), standing_of(message.standing))
 
 
 def _given(message_of: Callable[[T], M], told: T | None) -> M | None:
     """The message of what may be absent."""
     return None if told is None else message_of(told)
-
-
-def _struct(fields: Mapping[str, Any]) -> Struct:
-    struct = Struct()
-    struct.update(fields)
-    return struct
 
 
 def _without_meaning() -> Unavailable:

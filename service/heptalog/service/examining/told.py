@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from heptalog.replay.diff import FieldDifference, Parting
 from heptalog.replay.fold import Standing
-from heptalog.service.subscribing.told import Followed
+from heptalog.service.followed import Followed
 
 
 class Progress(Struct, frozen=True):

@@ -5,8 +5,8 @@ from google.protobuf.empty_pb2 import Empty
 from heptalog.internal.v1 import bytes_pb2
 from heptalog.replay import codec
 from heptalog.replay.rules import ARBITER
+from heptalog.service.followed import followed_in, outcome_messages
 from heptalog.service.forms import formed
-from heptalog.service.structs import plain_of
 from heptalog.service.subscribing.told import (
     CaughtUp,
     FeedBatch,
@@ -14,7 +14,6 @@ from heptalog.service.subscribing.told import (
     FeedFilter,
     FeedMessage,
     FellBehind,
-    Followed,
     Heartbeat,
 )
 from heptalog.service.wire import nanoseconds, standing_message, standing_of, viewer_message, viewer_of
@@ -75,9 +74,7 @@ def _add(batch: bytes_pb2.FeedBatch, event: FeedEvent) -> None:
     )
     if event.standing is not None:
         message.standing.CopyFrom(standing_message(event.standing))
-    for followed in event.followed:
-        outcome = message.outcomes.add(kind=followed.kind)
-        outcome.fields.update(followed.fields)
+    message.outcomes.extend(outcome_messages(event.followed))
 
 
 def read(data: bytes) -> FeedMessage | None:
@@ -104,7 +101,7 @@ def _event(message: bytes_pb2.FeedEvent) -> FeedEvent:
         message.sequence,
         message.event,
         standing_of(message.standing) if message.HasField("standing") else None,
-        tuple(Followed(outcome.kind, plain_of(outcome.fields)) for outcome in message.outcomes),
+        followed_in(message.outcomes),
         tuple(message.words),
         message.unread,
     )

@@ -7,9 +7,10 @@ from heptalog.replay.fold import standing_of
 from heptalog.replay.redaction import redacted_for
 from heptalog.replay.rules import ARBITER
 from heptalog.replay.words import names_of, tell_event, tell_outcome
+from heptalog.service.followed import followed_by
 from heptalog.service.store import Stored
 from heptalog.service.subscribing.games import Games
-from heptalog.service.subscribing.told import FeedEvent, FeedFilter, followed_by
+from heptalog.service.subscribing.told import FeedEvent, FeedFilter
 
 
 class Telling:
@@ -65,7 +66,7 @@ class Telling:
         copy = self._copies.get(stored.game_id, [])
         if len(copy) <= stored.sequence:
             game = self._games.latest(stored.game_id)
-            events = [codec.decode(record)[0] for record in game.records[: game.durable + 1]]
+            events = game.events(game.durable)
             fold = game.fold.until(len(events) - 1)
             copy = list(redacted_for(events, fold, self._asked.viewer, is_withheld=self._asked.is_withheld))
             self._copies[stored.game_id] = copy

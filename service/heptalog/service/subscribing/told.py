@@ -1,15 +1,14 @@
 """What a feed tells, and what can be asked of it, as both ends have it."""
 
-from collections.abc import Iterable
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from msgspec import Struct
 
 from heptalog.replay import codec
-from heptalog.replay.events import Event, camel_name
+from heptalog.replay.events import Event
 from heptalog.replay.fold import Standing
-from heptalog.replay.outcomes import Outcome, fields_of
 from heptalog.replay.rules import ARBITER, Viewer
+from heptalog.service.followed import Followed
 
 
 class FeedFilter(Struct, frozen=True):
@@ -23,18 +22,6 @@ class FeedFilter(Struct, frozen=True):
     ruleset: str = ""
     viewer: Viewer = ARBITER
     is_withheld: bool = False
-
-
-class Followed(Struct, frozen=True):
-    """Something that followed from an event, such as `roundEnded`, and what it says, named as in JSON."""
-
-    kind: str
-    fields: dict[str, Any]
-
-
-def followed_by(outcomes: Iterable[Outcome]) -> tuple[Followed, ...]:
-    """Outcomes as they are told."""
-    return tuple(Followed(camel_name(type(outcome)), fields_of(outcome)) for outcome in outcomes)
 
 
 class FeedEvent(Struct, frozen=True):
